@@ -80,8 +80,8 @@ func (a *attempt) recover(ctx context.Context) error {
 	return a.Mine.present(ctx)
 }
 
-// list is a fresh listing of the generations, and the highest that exists: never
-// less than one that is known to.
+// list is a fresh listing of the generations, and the highest that exists: never less than one
+// that is known to exist.
 func (a *attempt) list(ctx context.Context) (generation.Numbers, uint64, error) {
 	all, anew, err := a.lock.list(ctx)
 	if err != nil {
@@ -94,8 +94,8 @@ func (a *attempt) list(ctx context.Context) (generation.Numbers, uint64, error) 
 	return all, a.Known, nil
 }
 
-// checkSame makes sure that the highest generation known to us is in the directory. If it
-// is not, this is another directory under the same name.
+// checkSame makes sure that the highest generation known to us is in the directory. If it is
+// not, the name leads to another directory now.
 func (a *attempt) checkSame(ctx context.Context) error {
 	if a.Mine == nil || a.lock.probe(ctx, a.Mine.ticket) != nil {
 		return nil
@@ -107,15 +107,15 @@ func (a *attempt) checkSame(ctx context.Context) error {
 	return nil
 }
 
-// vanished is the error if the known generations are gone. To go on would start the
-// fencing tokens anew.
+// vanished is the error if the known generations are gone. Going on would start the fencing
+// tokens anew.
 func (a *attempt) vanished() error {
 	return &backend.Error{Code: protocol.Unreachable, Lock: string(a.lock.Address), Op: "list generations",
 		Err: errors.New("the lock directory has vanished"), Hint: "was it removed, or its file system unmounted?", Lasts: true}
 }
 
-// publish is steps 5 and 6: it makes generation n and points it to our
-// reservation. Its creation has one winner.
+// publish is steps 5 and 6: it makes generation n, which points to our reservation. Creating it
+// has one winner.
 func (a *attempt) publish(ctx context.Context, n uint64) (*hold, error) {
 	made := a.lock.Dir.Symlink(ctx, a.Mine.in.link(), lockName(n))
 	switch {
@@ -139,8 +139,8 @@ func (a *attempt) publish(ctx context.Context, n uint64) (*hold, error) {
 	return a.confirmUnseen(ctx, n)
 }
 
-// confirmUnseen confirms a generation of ours that we did not see ourselves
-// make: the answer was lost.
+// confirmUnseen confirms a generation of ours that we did not see ourselves make, because the
+// answer was lost.
 func (a *attempt) confirmUnseen(ctx context.Context, n uint64) (*hold, error) {
 	if err := a.lock.probe(ctx, a.Mine.ticket); err != nil {
 		return nil, err
@@ -148,8 +148,8 @@ func (a *attempt) confirmUnseen(ctx context.Context, n uint64) (*hold, error) {
 	return a.confirm(ctx, n)
 }
 
-// confirm is steps 7 and 8: our generation is the newest, and our reservation
-// was there all the time. We changed the directory of generations just before.
+// confirm is steps 7 and 8. Our generation is the newest, and our reservation was there all the
+// time. We changed the directory of generations just before.
 func (a *attempt) confirm(ctx context.Context, n uint64) (*hold, error) {
 	all, newest, err := a.list(ctx)
 	if err != nil {

@@ -11,13 +11,13 @@ import (
 )
 
 // Those who use the lock on one host tell each other when they leave it or its queue, with a
-// bell (posix.Bell) that is named after their reservation. It is there before the reservation
-// is. One that has rung is a reason to look and nothing else. Where there is none, on another
+// bell (posix.Bell) that is named after their reservation. The bell is there before the
+// reservation. A bell that has rung is only a reason to look. Where there is none, on another
 // host, in another container, or at an older locksmith's, the pauses decide.
 
-// maxEars is how many bells one waiter listens to. When its predecessor's rings, it is its
-// turn. The one before that tells it when to look whether the predecessor, which may have been
-// stopped, leaves a free lock to it.
+// maxEars is how many bells one waiter listens to. When its predecessor's rings, it is its turn.
+// That of the waiter before the predecessor tells when to look whether the predecessor, which
+// may be stopped, leaves a free lock to it.
 const maxEars = 2
 
 // An ear listens to one bell.
@@ -38,14 +38,14 @@ func (l *Lock) hang(e entry) posix.Bell {
 	return posix.HangBell(e.bell())
 }
 
-// replace rings our bell, because that place of ours has ended, and has another one instead.
+// replace rings our bell, because that place of ours has ended, and keeps another instead.
 func (c *claim) replace(b posix.Bell) {
 	c.bell.Ring()
 	c.bell = b
 }
 
-// listen listens to the nearest before us on this host: of those who wait before us, and
-// before those the holder.
+// listen listens to the nearest before us on this host: of the waiters before us, and before
+// those the holder.
 func (a *attempt) listen(c front, holder entry) {
 	if !a.lock.Bells {
 		return
@@ -83,7 +83,7 @@ func (a *attempt) stopListening() {
 	a.ears = nil
 }
 
-// hearsPredecessor reports that we are told when it may be our turn.
+// hearsPredecessor reports whether a bell tells us when it may be our turn.
 func (a *attempt) hearsPredecessor() bool {
 	return slices.ContainsFunc(a.ears, func(e ear) bool { return e.left == 0 })
 }
@@ -105,7 +105,7 @@ func (a *attempt) rung() (nearer, turn bool) {
 	return nearer, turn
 }
 
-// descriptors are those that become readable when a bell rings.
+// descriptors are the descriptors that become readable when a bell rings.
 func (a *attempt) descriptors() (all []int) {
 	for _, e := range a.ears {
 		all = append(all, e.fd)

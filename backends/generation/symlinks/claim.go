@@ -106,9 +106,9 @@ func (c *claim) removeStaging(ctx context.Context) error {
 	return nil
 }
 
-// remove removes what ticket t has in Reservations: an exclusive reservation,
-// or a member and then the shared directory if that was the last one. Its error
-// is that of the first removal, as the system gave it.
+// remove removes what ticket t has in Reservations: an exclusive reservation, or a member, and
+// then the shared directory if that was its last. Its error is that of the first removal, as the
+// system gave it.
 func (l *Lock) remove(ctx context.Context, e entry, t ticket) error {
 	if e.kind == exclusive {
 		return l.Dir.Rmdir(ctx, e.path())
@@ -122,8 +122,8 @@ func (l *Lock) remove(ctx context.Context, e entry, t ticket) error {
 	return err
 }
 
-// reserve makes our reservation if we have none: the record first, so that
-// whoever sees the reservation can tell whose it is.
+// reserve makes our reservation if we have none. It makes the record first, so whoever sees the
+// reservation can tell whose it is.
 func (a *attempt) reserve(ctx context.Context, k kind, newest uint64) error {
 	if a.Mine != nil {
 		return nil
@@ -146,10 +146,9 @@ func (a *attempt) reserve(ctx context.Context, k kind, newest uint64) error {
 	return c.ensure(ctx, doubt)
 }
 
-// ensure makes sure that the claim exists, after an unclear answer to the
-// request that made it. Otherwise that request might still be on its way, and
-// arrive after others have found that the reservation is gone to which our
-// generation points.
+// ensure makes sure that the claim exists, after an unclear answer to the request that made it.
+// Otherwise that request might still be on its way, and arrive after others have found that the
+// reservation of our generation is gone.
 func (c *claim) ensure(ctx context.Context, doubt error) error {
 	if doubt == nil {
 		return nil
@@ -169,8 +168,7 @@ func (a *attempt) claimOf(e entry, t ticket, record string) *claim {
 	return &claim{Claim: generation.NewClaim(a.Request.Clock, t.lease, t.id, record), lock: a.lock, ticket: t, in: e}
 }
 
-// undo removes what was made of a claim before an error, or leaves that to
-// Withdraw.
+// undo removes what was made of a claim before an error, or leaves that to Withdraw.
 func (a *attempt) undo(ctx context.Context, c *claim, op string, err error) error {
 	a.Mine, c.Spoiled = c, true
 	if absent(err) { // the directory vanished, or somebody removed it
@@ -179,8 +177,8 @@ func (a *attempt) undo(ctx context.Context, c *claim, op string, err error) erro
 	return errors.Join(a.lock.Fail(op, err), a.Attempt.Withdraw(ctx))
 }
 
-// register writes the record of a new ticket. The place in the queue stays that
-// of the first one.
+// register writes the record of a new ticket. The place in the queue stays that of the first
+// ticket.
 func (a *attempt) register(ctx context.Context, newest uint64) (t ticket, record string, err error) {
 	if a.place == nil {
 		a.place = &ticket{since: newest, at: max(a.lock.Today().UnixMicro(), 0), lease: a.Request.Owner.Lease}

@@ -15,33 +15,33 @@ import (
 	"locksmith/protocol"
 )
 
-// absent reports that a name leads nowhere. A stale handle proves nothing of the
-// kind: it may be that of the whole export.
+// absent reports whether a name leads nowhere. A stale handle does not prove that: it may be
+// that of the whole export.
 func absent(err error) bool { return errors.Is(err, unix.ENOENT) }
 
-// gone reports that our own reservation is to be taken for gone.
+// gone reports whether our own reservation counts as gone.
 func gone(err error) bool { return absent(err) || errors.Is(err, unix.ESTALE) }
 
-// unclear reports that a call may or may not have taken effect: a soft mount
-// gave up, or a signal came.
+// unclear reports whether a call may or may not have taken effect: a soft mount gave up, or a
+// signal came.
 func unclear(err error) bool {
 	return backend.IsErrno(err, unix.EIO, unix.ETIMEDOUT, unix.EINTR)
 }
 
-// maybeCreated reports that after a create the thing may be there. Whose it is the
-// next steps find out by our own ticket, never by the return code: a server
-// that crashed repeats EEXIST for what was our own work.
+// maybeCreated reports whether after a create the thing may be there. The next steps find out
+// whose it is by our own ticket, never by the return code: a server that crashed repeats EEXIST
+// for what was our own work.
 func maybeCreated(err error) bool {
 	return err == nil || errors.Is(err, unix.EEXIST) || unclear(err)
 }
 
-// notEmpty reports that a directory was not removed because something is in it.
+// notEmpty reports whether a directory was not removed because something is in it.
 func notEmpty(err error) bool {
 	return errors.Is(err, unix.ENOTEMPTY) || errors.Is(err, unix.EEXIST)
 }
 
-// again is backend.ErrAgain after an unclear answer. If it happens again and again,
-// that is what is told.
+// again is backend.ErrAgain after an unclear answer, which is told if it happens again and
+// again.
 func (l *Lock) again(op string, err error) error {
 	return errors.Join(backend.ErrAgain, l.Fail(op, err))
 }

@@ -68,8 +68,8 @@ func (a *attempt) pass(ctx context.Context, t uint64, target entry) error {
 	return a.breakHolder(ctx, target, s)
 }
 
-// passShared ends a shared generation whose members have gone or are dead.
-// Whether it is empty the server decides, when it removes the directory.
+// passShared ends a shared generation whose members have gone or are dead. The server decides
+// whether it is empty, when it removes the directory.
 func (a *attempt) passShared(ctx context.Context, t uint64, target entry) error {
 	first, err := a.livingMember(ctx, target)
 	if absent(err) {
@@ -93,9 +93,8 @@ func (a *attempt) passShared(ctx context.Context, t uint64, target entry) error 
 	return a.lock.Fail("remove an empty shared reservation", err)
 }
 
-// livingMember breaks the dead members of a shared directory and returns the
-// living one that may be broken next, or nil. Its error is the system's if the
-// directory is gone.
+// livingMember breaks the dead members of a shared directory, and returns the living one that
+// may be broken next, or nil. Its error is the system's if the directory is gone.
 func (a *attempt) livingMember(ctx context.Context, e entry) (*observation, error) {
 	names, err := a.lock.names(ctx, e.path())
 	if absent(err) {
@@ -127,7 +126,7 @@ func (a *attempt) livingMember(ctx context.Context, e entry) (*observation, erro
 	return first, nil
 }
 
-// breakHolder is breakDead of one that had the lock, which is news.
+// breakHolder is breakDead for a holder, and tells that the lock was broken.
 func (a *attempt) breakHolder(ctx context.Context, e entry, s observation) error {
 	removed, err := a.breakDead(ctx, e, s)
 	if removed {
@@ -136,8 +135,8 @@ func (a *attempt) breakHolder(ctx context.Context, e entry, s observation) error
 	return err
 }
 
-// breakDead removes what a dead one has, by its ticket. Its error is nil once that
-// is gone; it reports whether our removal succeeded.
+// breakDead removes, by its ticket, what a dead locker has. Its error is nil once that is gone.
+// It reports whether our removal succeeded.
 func (a *attempt) breakDead(ctx context.Context, e entry, s observation) (bool, error) {
 	err := a.lock.remove(ctx, e, s.Of.ticket)
 	switch {
@@ -146,6 +145,6 @@ func (a *attempt) breakDead(ctx context.Context, e entry, s observation) (bool, 
 	case err != nil && !absent(err):
 		return false, a.lock.Fail("remove the reservation of a dead holder", err)
 	}
-	_ = a.lock.Dir.Unlink(ctx, s.Of.ticket.record()) // what is left is removed by who tends the lock
+	_ = a.lock.Dir.Unlink(ctx, s.Of.ticket.record()) // whoever tends the lock removes what is left
 	return err == nil, nil
 }

@@ -33,9 +33,9 @@ func (l *Lock) list(ctx context.Context) (all generation.Numbers, anew bool, err
 	return all, anew, err
 }
 
-// look lists one of the two directories without making it. If it seems to be missing,
-// that may be an outdated memory of this host: then it looks at the directory above,
-// which refreshes the memory, and tries again.
+// look lists one of the two directories without making it. If it seems to be missing, that may
+// be an outdated memory of this host. Then look looks at the directory above, which refreshes
+// the memory, and tries again.
 func (l *Lock) look(ctx context.Context, dir string) ([]string, error) {
 	names, err := l.names(ctx, dir)
 	if !absent(err) {
@@ -47,8 +47,8 @@ func (l *Lock) look(ctx context.Context, dir string) ([]string, error) {
 	return l.names(ctx, dir)
 }
 
-// names lists a directory. A stale handle is looked up again, for then the
-// directory was replaced between opening and reading it.
+// names lists a directory. It looks a stale handle up again, because the directory was replaced
+// between opening and reading it.
 func (l *Lock) names(ctx context.Context, dir string) (names []string, err error) {
 	for range 3 {
 		names, err = l.Dir.List(ctx, dir)
@@ -73,8 +73,8 @@ func (l *Lock) parse(names []string) (generation.Numbers, error) {
 	return all, nil
 }
 
-// target reads which reservation generation n belongs to. backend.ErrAgain means that
-// it is not there: we were shown something stale, or it was collected.
+// target reads which reservation generation n belongs to. backend.ErrAgain means that it is not
+// there: we were shown something stale, or it was removed as old.
 func (l *Lock) target(ctx context.Context, n uint64) (entry, error) {
 	link, err := l.Dir.Readlink(ctx, lockName(n))
 	switch {
@@ -92,10 +92,9 @@ func (l *Lock) target(ctx context.Context, n uint64) (entry, error) {
 	return e, nil
 }
 
-// probe changes the directory of generations, but leaves everything in it as it was. A
-// host reads a directory anew that it has just changed itself. Without that, changes by
-// others may stay invisible: on NFSv3, one that came within the same tick of the server's
-// clock as another.
+// probe changes the directory of generations, but leaves everything in it as it was. A host
+// reads a directory anew that it has just changed itself. Without that, others' changes may stay
+// invisible: on NFSv3, one that came within the same tick of the server's clock as another.
 func (l *Lock) probe(ctx context.Context, t ticket) error {
 	made := l.Dir.Mkdir(ctx, t.probe())
 	removed := l.Dir.Rmdir(ctx, t.probe())

@@ -38,9 +38,8 @@ func (h *hold) Heartbeat(ctx context.Context) error {
 	return h.Mine.lock.touchError(err)
 }
 
-// Release implements backend.Hold. That our reservation is not there may be our
-// own doing, if an answer was lost; it is a loss only if somebody else has had
-// the lock since.
+// Release implements backend.Hold. If our reservation is not there, we may have removed it
+// ourselves, and the answer was lost. It is a loss only if somebody else has had the lock since.
 func (h *hold) Release(ctx context.Context) error {
 	l := h.Mine.lock
 	err := l.remove(ctx, h.Mine.in, h.Mine.ticket)
@@ -53,7 +52,7 @@ func (h *hold) Release(ctx context.Context) error {
 		return l.Fail("remove our reservation "+h.Mine.path(), err)
 	}
 	h.Mine.bell.Ring()
-	_ = l.Dir.Unlink(ctx, h.Mine.ticket.record()) // what is left is removed by who tends the lock
+	_ = l.Dir.Unlink(ctx, h.Mine.ticket.record()) // whoever tends the lock removes what is left
 	h.removeOld(ctx)
 	return nil
 }
@@ -76,7 +75,7 @@ func (h *hold) succeeded(ctx context.Context) error {
 	return nil
 }
 
-// removeOld is step 9. What cannot be removed is left to the next.
+// removeOld is step 9. What it cannot remove is left to the next holder.
 func (h *hold) removeOld(ctx context.Context) {
 	h.Old.RemoveOld(h.Number, maxOld, func(n uint64) error {
 		_ = h.Mine.lock.Dir.Unlink(ctx, lockName(n))

@@ -13,8 +13,8 @@ import (
 	"locksmith/backends/watch"
 )
 
-// Inspect implements backend.Backend. It changes nothing, and takes it calmly
-// that everything changes while it looks.
+// Inspect implements backend.Backend. It changes nothing, and bears that everything changes
+// while it looks.
 func (l *Lock) Inspect(ctx context.Context) (backend.Report, error) {
 	return generation.Calmly(ctx, l.Address, "look at the lock", func() (backend.Report, error) { return l.inspect(ctx) })
 }

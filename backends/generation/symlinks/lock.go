@@ -11,8 +11,8 @@ import (
 	"locksmith/backends/process"
 )
 
-// A Lock is one lock directory. It has the methods of a backend.Backend but for List and
-// Examine: what is in a place, and what that must be able to do, is the place's.
+// A Lock is one lock directory. It has the methods of a backend.Backend except List and Examine:
+// those belong to the place.
 type Lock struct {
 	owner.Env
 	Dir     Dir
@@ -20,8 +20,8 @@ type Lock struct {
 	// HeadPause is how long the first in the queue waits between two looks at most, where
 	// nothing wakes it; 0: as long as on a file system.
 	HeadPause time.Duration
-	// LeastLease is for how long others are watched at least. Where times show in whole
-	// seconds only, some heartbeats do not show.
+	// LeastLease is for how long others are watched, at least. Where times have whole seconds,
+	// some heartbeats do not show.
 	LeastLease time.Duration
 	// Bells: those who use the lock on one host tell each other when they leave it.
 	Bells bool

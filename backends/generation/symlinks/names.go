@@ -13,8 +13,8 @@ import (
 	"locksmith/backends/owner"
 )
 
-// A ticket names one acquisition attempt, and its place in the queue. It is
-// part of the name of all that the attempt creates, and never used twice.
+// A ticket names one acquisition attempt, and its place in the queue. It is part of the name of
+// all that the attempt creates, and never used twice.
 type ticket struct {
 	since uint64        // the newest generation when the attempt began
 	at    int64         // when it arose by its own host's clock, in microseconds since 1970, not negative; orders those that arose in one generation
@@ -48,8 +48,8 @@ func parseNumber(s string, most uint64) (uint64, bool) {
 	return n, err == nil && n <= most && (s[0] != '0' || s == "0")
 }
 
-// compare orders the queue. The generation counts before the time, because the clocks of
-// two hosts may be an hour apart.
+// compare orders the queue. The generation counts before the time, because the clocks of two
+// hosts may be an hour apart.
 func (t ticket) compare(u ticket) int {
 	return cmp.Or(cmp.Compare(t.since, u.since), cmp.Compare(t.at, u.at), cmp.Compare(t.id, u.id))
 }

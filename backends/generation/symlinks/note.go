@@ -10,11 +10,11 @@ import (
 	"locksmith/backends/owner"
 )
 
-// texts keeps each as the target of a symbolic link in Reservations. Locksmiths that know
-// nothing of them leave them alone, and refuse to remove the lock.
+// texts keeps each text as the target of a symbolic link in Reservations. Locksmiths that do not
+// know texts leave them alone, and refuse to remove the lock.
 type texts struct{ lock *Lock }
 
-// Read implements generation.Texts. One that cannot be read is none.
+// Read implements generation.Texts. A text that cannot be read is none.
 func (s texts) Read(ctx context.Context, _, name string) (string, error) {
 	text, _ := s.lock.Dir.Readlink(ctx, Reservations+"/"+name)
 	return text, nil
@@ -40,7 +40,7 @@ func (s texts) Remove(ctx context.Context, op, name string) error {
 	return nil
 }
 
-// notesIn are those of breaks by hand, among the names in Reservations. None is ever written
+// notesIn are the notes of breaks by hand among the names in Reservations. None is ever written
 // anew.
 func notesIn(names []string) (all []generation.Named) {
 	for _, name := range names {

@@ -12,25 +12,25 @@ import (
 	"locksmith/backends/generation"
 )
 
-// The queue is made of reservations in the order of their tickets. It only decides
-// which waiter asks often, and which leaves a free lock to others for a moment. So it may
-// go by outdated listings, and may judge by the server's clock who is dead.
+// The queue is made of reservations in the order of their tickets. It only decides which waiter
+// asks often, and which leaves a free lock to others for a moment. So it may go by outdated
+// listings, and may judge by the server's clock who is dead.
 //
 // A waiter lists the queue when it joins it, and watches its predecessor and the holder. When
-// the predecessor has had its turn, it is ours. So what a turn costs does not depend on how
-// many wait. Who finds its predecessor gone without having had a turn lists again; who finds
-// it dead removes it.
+// the predecessor has had its turn, it is the waiter's own. So what a turn costs does not depend
+// on how many wait. A waiter whose predecessor is gone without a turn lists again. A waiter
+// whose predecessor is dead removes it.
 
 const (
 	// fairPauses is for how many pauses of the first in the queue we leave it a free lock, if
 	// our own timeout allows it.
 	fairPauses = 3
-	// maxLooks bounds how many of those before us are looked at to find one that lives.
+	// maxLooks bounds how many of the waiters before us we look at to find one that lives.
 	maxLooks = 8
-	// maxNear is how many of those before us are known by name; the rest is counted.
+	// maxNear is how many of the waiters before us are known by name; the rest is counted.
 	maxNear = 32
-	// listEvery: whoever is to take each eighth generation lists the queue anew. It finds
-	// those who lost their turn, because they were slow, and lets them go first.
+	// listEvery: the locker that is to take each eighth generation lists the queue anew. It
+	// finds those that lost their turn because they were slow, and lets them go first.
 	listEvery = 8
 )
 
@@ -44,8 +44,8 @@ func (a *attempt) lookAround(ctx context.Context) error {
 	return nil
 }
 
-// turn lets the waiters before us go first, unless they do not take the free lock for too
-// long. Generation t, which has ended, was target's.
+// turn lets the waiters before us go first, unless they leave the free lock for too long.
+// Generation t, which has ended, was target's.
 func (a *attempt) turn(ctx context.Context, t uint64, target entry) error {
 	// A shared locker has made its reservation after the last look.
 	if t == 0 || a.Mine.in.kind == staging {
@@ -65,7 +65,7 @@ func (a *attempt) holdBackForWriters(ctx context.Context, t uint64, target entry
 	return a.holdBack(ctx, t, target, true, a.Request.Owner.Lease)
 }
 
-// holdBack leaves generation t, or its successor, to those before us for as long as limit.
+// holdBack leaves generation t, or its successor, to the waiters before us, for limit at most.
 func (a *attempt) holdBack(ctx context.Context, t uint64, target entry, joining bool, limit time.Duration) error {
 	if a.alone() || a.line.servedUpTo(target) {
 		return nil
@@ -88,8 +88,8 @@ func (a *attempt) holdBack(ctx context.Context, t uint64, target entry, joining 
 		backend.HeldError{Holder: h, Queued: !joining, Yielding: joining})
 }
 
-// blocking returns the living waiter next before us for which we hold back, how many of
-// those there are, and how many waiters in all.
+// blocking returns the living waiter next before us for which we hold back, how many such
+// waiters there are, and how many waiters in all.
 func (a *attempt) blocking(ctx context.Context, t uint64, target entry) (next observation, n, rank int, err error) {
 	if a.Request.Owner.Mode != "shared" {
 		next, n, err = a.before(ctx, t, target, target)
@@ -104,14 +104,14 @@ func (a *attempt) blocking(ctx context.Context, t uint64, target entry) (next ob
 	return next, writers.upTo(i), rank, err
 }
 
-// alone reports that there is only one reservation: ours, or the shared
-// directory that we are about to join. A link count that does not count the
-// subdirectories makes us read the directory instead.
+// alone reports whether there is only one reservation: ours, or the shared directory that we are
+// about to join. If the link count does not count subdirectories, alone reads the directory
+// instead.
 func (a *attempt) alone() bool { return a.links == 3 }
 
-// before returns the living waiter next before us, and how many wait before us, 0 if none of
-// them seems to live; target has the lock, or had it, and holder is whose bell to listen to.
-// As long as our predecessor lives, nobody is listed: there may be thousands.
+// before returns the living waiter next before us, and how many wait before us; 0 if none of
+// them seems to live. target has the lock, or had it. holder is whose bell to listen to. As long
+// as our predecessor lives, before lists nobody: there may be thousands.
 func (a *attempt) before(ctx context.Context, t uint64, target, holder entry) (next observation, n int, err error) {
 	switch {
 	case a.line.servedUpTo(target):
@@ -131,7 +131,7 @@ func (a *attempt) before(ctx context.Context, t uint64, target, holder entry) (n
 	if err != nil {
 		return next, 0, err
 	}
-	a.listen(all, holder) // first: who leaves after that is heard, who left before is not seen
+	a.listen(all, holder) // first: we hear who leaves after that, and do not see who left before
 	next, i, err := a.nearest(ctx, all)
 	n = all.upTo(i)
 	if err == nil && a.Mine != nil {
@@ -143,10 +143,10 @@ func (a *attempt) before(ctx context.Context, t uint64, target, holder entry) (n
 	return next, n, err
 }
 
-// A front is some of those who wait before us.
+// A front is some of the waiters before us.
 type front struct {
 	near []entry // the nearest, at most maxNear, in the order of the queue
-	size int     // how many they are in all
+	size int     // how many wait before us in all
 }
 
 func (c *front) add(e entry) {
@@ -161,7 +161,7 @@ func (c *front) add(e entry) {
 	}
 }
 
-// upTo is how many they are up to near[i]; of none, which -1 stands for, 0.
+// upTo is how many wait up to near[i]; for -1, which stands for none, it is 0.
 func (c *front) upTo(i int) int {
 	if i < 0 {
 		return 0
@@ -169,8 +169,8 @@ func (c *front) upTo(i int) int {
 	return c.size - (len(c.near) - 1 - i)
 }
 
-// waiters lists those of some kinds that wait before us, and counts all who do. The one that
-// has the lock does not.
+// waiters lists the waiters of some kinds before us, and counts all of them. The holder of the
+// lock is not one.
 func (a *attempt) waiters(ctx context.Context, target entry, kinds ...kind) (some front, all int, err error) {
 	names, err := a.lock.names(ctx, Reservations)
 	if err != nil {
@@ -200,27 +200,29 @@ func (a *attempt) follows(t ticket) bool {
 	return true
 }
 
-// A line is who waited before us when we listed the queue last, with a place of our own in
-// it. Who comes later is behind us, or looks after itself.
+// A line is who waited before us when we last listed the queue, with our own place in it. Later
+// waiters are behind us, or look after themselves.
 type line struct {
 	known  bool
-	length int    // how many they were
-	last   entry  // the one next before us, our predecessor, if there was one
+	length int    // how many waited
+	last   entry  // the waiter next before us, our predecessor, if there was one
 	number uint64 // the newest generation then
 }
 
-// servedUpTo reports that all of them have had their turn, when the lock is or was e's.
+// servedUpTo reports whether all who waited before us, if anybody did, have had their turn. e is
+// the entry that has the lock, or had it last: they have if e is our predecessor.
 func (l *line) servedUpTo(e entry) bool {
 	return l.known && (l.length == 0 || l.last.ticket == e.ticket)
 }
 
-// left estimates how many of them still wait in generation t: each turn makes one.
+// left estimates how many of the line still wait in generation t, because each turn makes one
+// generation.
 func (l *line) left(t uint64) int {
 	return max(1, l.length-int(min(t-l.number, uint64(l.length))))
 }
 
-// nearest returns the living one next before us, and which of the nearest that is, -1 if none
-// of them seems to live. It removes the dead ones that it meets.
+// nearest returns the living waiter next before us, and its index among the nearest, or -1 if
+// none of them seems to live. It removes the dead ones that it meets.
 func (a *attempt) nearest(ctx context.Context, c front) (observation, int, error) {
 	for i := len(c.near) - 1; i >= max(0, len(c.near)-maxLooks); i-- {
 		s, lives, err := a.living(ctx, c.near[i])
@@ -231,8 +233,7 @@ func (a *attempt) nearest(ctx context.Context, c front) (observation, int, error
 	return observation{}, -1, nil
 }
 
-// living looks at a waiter, and reports whether it seems to live. It removes one that is
-// dead.
+// living looks at a waiter, and reports whether it seems to live. It removes a dead one.
 func (a *attempt) living(ctx context.Context, e entry) (observation, bool, error) {
 	now, err := a.serverTime(ctx)
 	if err != nil {

@@ -27,8 +27,8 @@ func (l *Lock) Exists(ctx context.Context) (bool, error) {
 // barPrefix begins the target of a bar, a name that does not exist.
 const barPrefix = "removed."
 
-// Remove implements backend.Remover. It removes only what is empty, until nobody can
-// be on the way to a generation:
+// Remove implements backend.Remover. It removes only what is empty, until nobody can be on the
+// way to a generation:
 //
 //	1  release our reservation, and if nobody else has come, forget what happened
 //	2  rmdir R: it stays if a locker that is on the way has something in it
@@ -37,12 +37,12 @@ const barPrefix = "removed."
 //	4  remove the generations and G
 //	5  remove the bar, and the lock's directory
 //
-// After 3 nobody else may go on with our work: a process that is late would remove
-// generations of those that began anew. If we die there, the bar stays.
+// After 3 nobody else may go on with our work: a late process would remove generations of those
+// that began anew. If we die there, the bar stays.
 //
-// One case no order of steps can prevent: a locker is stopped between reading a generation
-// and making the next, is broken, and goes on after others have begun anew. It makes a
-// number that is too high for them.
+// No order of steps prevents one case. A locker is stopped between reading a generation and
+// making the next, is broken, and goes on after others have begun anew. It makes a number that
+// is too high for them.
 func (l *Lock) Remove(ctx context.Context, held backend.Hold) error {
 	if err := held.Release(ctx); err != nil {
 		return err
@@ -85,7 +85,8 @@ func (l *Lock) Remove(ctx context.Context, held backend.Hold) error {
 	return nil
 }
 
-// isRecord reports that a name in Reservations is of what happened, and no part of the lock.
+// isRecord reports whether a name in Reservations tells what happened, and is no part of the
+// lock.
 func isRecord(name string) bool {
 	_, isSuccess := successNames.Parse(name)
 	_, isNote := generation.ParseNoteName(name)
@@ -108,7 +109,7 @@ func (l *Lock) bar(ctx context.Context, target string) error {
 	return l.Fail("bar the reservations", err)
 }
 
-// removeGenerations is step 4. It may meet the probe of somebody else.
+// removeGenerations is step 4. It may meet another locker's probe.
 func (l *Lock) removeGenerations(ctx context.Context) (err error) {
 	for range generation.MaxRaces {
 		var names []string

@@ -11,14 +11,14 @@ import (
 	"locksmith/backends/success"
 )
 
-// A success is kept as a symbolic link d.<N>-<id> in Reservations, whose target is the
-// record of the holder that had generation N. Its age is told by the times of the server:
-// it is compared with a link that was made just now, d.0-<id>. Locksmiths that know nothing
-// of successes leave them alone, and refuse to remove the lock.
+// A success is a symbolic link d.<N>-<id> in Reservations, whose target is the record of the
+// holder of generation N. Its age is the difference of two times of the server: the link's, and
+// that of a link that was made just now, d.0-<id>. Locksmiths that do not know successes leave
+// them alone, and refuse to remove the lock.
 
 var successNames = generation.SuccessNames{Prefix: "d."}
 
-// successesIn are those among the names in Reservations. No holder had more than most.
+// successesIn are the successes among the names in Reservations. No holder had more than most.
 func successesIn(names []string, most uint64) (all []success.Mark) {
 	for _, name := range names {
 		if m, ok := successNames.Parse(name); ok {
@@ -29,11 +29,11 @@ func successesIn(names []string, most uint64) (all []success.Mark) {
 	return all
 }
 
-// successes are those of a lock.
+// successes are the successes of a lock.
 type successes struct {
 	generation.Successes
 	lock *Lock
-	hold *hold // ours; nil: for whoever only reads or removes them
+	hold *hold // ours; nil: we only read or remove them
 }
 
 func (l *Lock) successes(h *hold) successes {
@@ -81,7 +81,7 @@ func (*Lock) LastSuccess(ctx context.Context, held backend.Hold) (*backend.Succe
 	l := h.Mine.lock
 	probe := Reservations + "/" + successNames.Of(0, h.ID()) // number 0 only shows the time
 	made := l.Dir.Symlink(ctx, "now", probe)
-	defer func() { _ = l.Dir.Unlink(ctx, probe) }() // what is left is removed after the next success
+	defer func() { _ = l.Dir.Unlink(ctx, probe) }() // the next success removes what is left
 	now, err := l.Dir.Look(ctx, probe)
 	if err != nil {
 		return nil, l.Fail("find out the server's time", errors.Join(made, err))

@@ -12,9 +12,9 @@ import (
 	"locksmith/backends/watch"
 )
 
-// Tend implements backend.Hold. It removes what crashed lockers left, each by
-// its ticket, once its owner is proven dead or was silent for a lease. What ctx
-// leaves no time for is looked at the next time.
+// Tend implements backend.Hold. It removes what crashed lockers left, each by its ticket, once
+// its owner is proven dead or was silent for a lease. It looks the next time at what ctx leaves
+// no time for.
 func (h *hold) Tend(ctx context.Context) error {
 	l := h.Mine.lock
 	names, err := l.names(ctx, Reservations)
@@ -75,7 +75,7 @@ func (s *tending) findOwned(ctx context.Context, names []string) error {
 	return errs
 }
 
-// entry looks at one name in Reservations. What is not ours stays.
+// entry looks at one name in Reservations. A name that is not ours stays.
 func (s *tending) entry(ctx context.Context, name string) error {
 	if note := notesIn([]string{name}); len(note) > 0 {
 		return generation.TendNotes(ctx, texts{s.lock}, note, s.others.Watcher)
@@ -93,8 +93,8 @@ func (s *tending) entry(ctx context.Context, name string) error {
 	return s.members(ctx, e)
 }
 
-// members looks at a shared directory, finished or not. An empty one is over, or
-// its maker is just about to enter it.
+// members looks at a shared directory, finished or not. An empty one has ended, or its maker is
+// just about to enter it.
 func (s *tending) members(ctx context.Context, e entry) error {
 	names, listed := s.inside[e]
 	var err error
@@ -125,8 +125,7 @@ func (s *tending) both(ctx context.Context, e entry, t ticket) error {
 	return s.lock.Dir.Unlink(ctx, t.record())
 }
 
-// look watches one thing, and removes it when its time has come. Our own is
-// alive.
+// look watches one thing, and removes it when its time has come. Our own is alive.
 func (s *tending) look(ctx context.Context, path string, t ticket, remove func() error) error {
 	seen, err := s.others.Look(ctx, spot{path, t})
 	if absent(err) || err == nil && seen.Due > 0 {
@@ -141,8 +140,8 @@ func (s *tending) look(ctx context.Context, path string, t ticket, remove func()
 	return nil
 }
 
-// removeProbes removes what died between the two steps of a probe. One that is
-// still in use has served its purpose when it was made.
+// removeProbes removes probes whose makers died between its two steps. A probe that is still in
+// use has served its purpose when it was made.
 func (l *Lock) removeProbes(ctx context.Context) error {
 	names, err := l.names(ctx, Generations)
 	if err != nil {

@@ -15,17 +15,17 @@ import (
 	"locksmith/backends/watch"
 )
 
-// How often a waiter asks. The pause grows with the time that nothing has
-// happened, so that short holds are followed closely and long ones cost little. It
-// grows with the place in the queue, too: then all waiters together ask little more often
-// than the first few of them, however many they are, because 1 + 1/2 + 1/3 + … hardly grows.
+// How often a waiter asks. The pause grows with the time that nothing has happened, so short
+// holds are followed closely, and long ones cost little. It also grows with the place in the
+// queue. Then all waiters together ask little more often than the first few of them, however
+// many they are, because 1 + 1/2 + 1/3 + … hardly grows.
 const (
 	minPause  = time.Millisecond
 	headPause = 250 * time.Millisecond // at most, for the first in the queue
-	// For the others: at least so much for each waiter before them, and at most three times
-	// what it is for the first.
+	// For the others: at least so much for each waiter before them, and at most three times the
+	// first one's.
 	minRankPause = 20 * time.Millisecond
-	heardPause   = 100 * time.Millisecond // instead, for those whom somebody before them wakes
+	heardPause   = 100 * time.Millisecond // instead, for waiters that are woken from before them
 	linePause    = 30 * time.Second       // at most
 )
 
@@ -37,8 +37,8 @@ func watched(b *generation.Block[spot]) string {
 	return b.Holder.Of.path
 }
 
-// findProcess returns the next waiter's process, or else the holder's: of those who wait on
-// one host only the first is woken when a holder has ended, and not all.
+// findProcess returns the next waiter's process, or else the holder's. So of the waiters on one
+// host only the first is woken when a holder has ended, and not all.
 func (a *attempt) findProcess(b *generation.Block[spot]) process.Process {
 	if p := a.lock.ProcessToWatch(b.Next.Record); p.PID != 0 || len(a.ears) > 0 {
 		return p
@@ -46,7 +46,7 @@ func (a *attempt) findProcess(b *generation.Block[spot]) process.Process {
 	return a.lock.ProcessToWatch(b.Holder.Record)
 }
 
-// watched is what else to watch than the bells.
+// watched is what to watch beside the bells.
 func (a *attempt) watched() (string, process.Process) {
 	if a.hearsPredecessor() {
 		return "", process.Process{}
@@ -54,8 +54,7 @@ func (a *attempt) watched() (string, process.Process) {
 	return reservationOf(watched(&a.Block)), a.process
 }
 
-// held says that generation t is held by the one seen, and finds out who waits
-// before us.
+// held says that the locker that was seen holds generation t, and finds out who waits before us.
 func (a *attempt) held(ctx context.Context, t uint64, target entry, s observation) error {
 	holder := entry{target.kind, s.Of.ticket}
 	next, n, err := a.before(ctx, t, target, holder)
@@ -88,8 +87,8 @@ func (a *attempt) Raced(ctx context.Context) error {
 	return a.stop(0, generation.Block[spot]{Number: a.Known, Until: a.Request.Clock.Now() + a.lock.headPause()}, generation.Faster())
 }
 
-// Wait implements backend.Attempt. The first in the queue asks for the holder's reservation
-// only, the others also for the one next before them.
+// Wait implements backend.Attempt. The first in the queue asks only for the holder's
+// reservation, the others also for the waiter next before them.
 func (a *attempt) Wait(ctx context.Context) error {
 	if a.Mine == nil && a.Request.Owner.Mode == "shared" {
 		return a.enqueue(ctx)
@@ -112,9 +111,9 @@ func (a *attempt) Sleep(ctx context.Context, d time.Duration) generation.Noticed
 	return generation.Nothing
 }
 
-// enqueue makes a shared waiter visible; an exclusive one is visible already. It must be
-// found out anew who is before us: without a ticket we took ourselves for the last, and
-// two waiters that are each behind the other would wait for ever.
+// enqueue makes a shared waiter visible; an exclusive one is visible already. Then it must be
+// found out anew who is before us. Without a ticket we took ourselves for the last, and two
+// waiters that are each behind the other would wait for ever.
 func (a *attempt) enqueue(ctx context.Context) error {
 	err := a.reserve(ctx, staging, a.Block.Number)
 	if errors.Is(err, backend.ErrAgain) || errors.Is(err, generation.ErrBroken) {
@@ -129,12 +128,11 @@ func (a *attempt) Changed(ctx context.Context) (bool, error) {
 	if a.Request.Clock.Now() >= b.Until {
 		return true, nil
 	}
-	// Those before us may not judge as we do, or not take a lock that is free.
+	// The waiters before us may not judge as we do, or not take a lock that is free.
 	return b.Ahead > 0 && a.ripe(ctx, &b.Next) || b.Holder.Of.path != "" && a.ripe(ctx, &b.Holder), nil
 }
 
-// ripe reports that what was seen is gone, or may be broken. While nobody knows
-// it is not.
+// ripe reports whether what was seen is gone, or may be broken. While nobody knows, it is not.
 func (a *attempt) ripe(ctx context.Context, seen *observation) bool {
 	s, err := a.Others.Look(ctx, seen.Of)
 	if err != nil {

@@ -25,8 +25,8 @@ type observation = watch.Observed[spot]
 
 func (l *Lock) newOthers(r backend.Request) watch.Others[spot] { return watch.NewOthers(r, l.see) }
 
-// see reads a record once only: it never changes. Its error is the system's; when the
-// reservation is gone it is absent.
+// see reads a record only once, because it never changes. Its error is the system's. When the
+// reservation is gone, the error is absent.
 func (l *Lock) see(ctx context.Context, w *watch.Watcher, at *spot, last watch.Seen) (watch.Seen, error) {
 	sight, err := l.Dir.Look(ctx, at.path)
 	if err != nil {
@@ -39,13 +39,13 @@ func (l *Lock) see(ctx context.Context, w *watch.Watcher, at *spot, last watch.S
 		s.Record, s.Note = l.record(ctx, t)
 	}
 	s.Verdict = l.Verdict(s.Record)
-	// The lease is the ticket's: the record may be missing or forged.
+	// The lease is the ticket's, because the record may be missing or forged.
 	s.Rules = []watch.Rule{w.Rule(s.Verdict, max(t.lease, l.LeastLease))}
 	return s, nil
 }
 
-// within tells the paths of these names in Reservations, and of what is in them, from
-// others. The names are sorted.
+// within tells the paths of these names in Reservations, and of what is in them, from others.
+// The names are sorted.
 func within(names []string) func(path string) bool {
 	return func(path string) bool {
 		name, _, _ := strings.Cut(strings.TrimPrefix(path, Reservations+"/"), "/")
@@ -62,7 +62,7 @@ func noOther(e entry, names []string) func(path string) bool {
 	}
 }
 
-// record reads who has a ticket; without a record the note says why.
+// record reads who has a ticket. Without a record the note says why.
 func (l *Lock) record(ctx context.Context, t ticket) (*owner.Record, string) {
 	text, err := l.Dir.Readlink(ctx, t.record())
 	if absent(err) {
