@@ -27,7 +27,7 @@ type attempt struct {
 	holder  ticket        // of generation Known, if read
 	read    uint64        // the generation whose holder that is
 	began   time.Duration // when Try was called; else 0
-	judged  time.Duration // when those in the Block were looked at to judge whether they live
+	judged  time.Duration // when we last looked whether those in the Block live
 }
 
 var _ generation.Steps[ticket, *claim] = (*attempt)(nil)
@@ -83,8 +83,8 @@ func (a *attempt) Take(ctx context.Context) (backend.Hold, error) {
 	return h, nil
 }
 
-// A lateError says that a generation was ours only when our lease was over: somebody may be
-// about to remove our reservation.
+// A lateError says that a generation became ours when our lease was over already. Somebody may
+// be about to remove our reservation.
 type lateError struct {
 	number uint64
 	old    generation.Numbers // the generations there were, if they were listed
@@ -131,8 +131,8 @@ func (a *attempt) take(ctx context.Context) (*hold, error) {
 	return a.create(ctx, t+1)
 }
 
-// look is step 2. A listing that lacks what we know to be there would take everybody's
-// reservation for gone.
+// look is step 2. If a listing lacks what we know to be there, it might show everybody's
+// reservation as gone.
 func (a *attempt) look(ctx context.Context) (view, error) {
 	v, err := a.lock.list(ctx)
 	if err != nil {
@@ -155,7 +155,7 @@ func (a *attempt) stale(what string) error {
 		Err: errors.New("the listing lacks " + what), Hint: "was it removed by hand? Else the store shows what is old: see locksmith doctor " + backend.ShellWord(string(a.lock.Address))})
 }
 
-// holderOf reads whose generation n is: once, for it never changes.
+// holderOf reads whose generation n is. It reads it once, because that never changes.
 func (a *attempt) holderOf(ctx context.Context, n uint64) (ticket, error) {
 	if a.read != n {
 		t, err := a.lock.target(ctx, n)
@@ -167,9 +167,9 @@ func (a *attempt) holderOf(ctx context.Context, n uint64) (ticket, error) {
 	return a.holder, nil
 }
 
-// pass is step 4. It returns nil if the newest generation has ended, perhaps because its
-// holder was dead and we removed its reservation; else a HeldError. What was just listed and
-// is not there proves nothing: a store that contradicts itself is asked again.
+// pass is step 4. It returns nil if the newest generation has ended, perhaps because its holder
+// was dead and we removed its reservation; else a HeldError. If something was just listed and is
+// not there, that proves nothing: a store that contradicts itself is asked again.
 func (a *attempt) pass(ctx context.Context, v view, target ticket) error {
 	s, err := a.Others.Look(ctx, target)
 	_, listed := v.find(target)
@@ -191,8 +191,8 @@ func (a *attempt) pass(ctx context.Context, v view, target ticket) error {
 	return nil
 }
 
-// create is steps 5 and 6. Only what the store refuses for good, such as for want of rights,
-// needs no look.
+// create is steps 5 and 6. Only a request that the store refuses for good, such as for want of
+// rights, needs no look.
 func (a *attempt) create(ctx context.Context, n uint64) (*hold, error) {
 	var last error
 	for range maxAsked {
@@ -249,8 +249,8 @@ func (a *attempt) confirm(ctx context.Context, n uint64) (*hold, error) {
 	return h, nil
 }
 
-// unanswered goes on waiting while the store does not answer. Where nobody is known whose end
-// tells when to try again, time does.
+// unanswered goes on waiting while the store does not answer. If nobody is known whose end tells
+// when to try again, time does.
 func (a *attempt) unanswered(err error) error {
 	b := a.Block
 	if b.Holder.Of == (ticket{}) {

@@ -37,7 +37,7 @@ func (a *attempt) reserve(ctx context.Context) error {
 	if err == nil {
 		return nil
 	}
-	a.Mine.Spoiled = true // whatever becomes of it, or did: it is none of ours any more
+	a.Mine.Spoiled = true // whatever becomes of it, or did, it is not ours any more
 	if unclear(err) {
 		return errors.Join(generation.ErrBroken, err)
 	}
@@ -58,7 +58,7 @@ func (a *attempt) mayRemove(ctx context.Context, t ticket) error {
 	return nil
 }
 
-// mayNot is the error of mayRemove. What failed is the question, and nothing is to be removed.
+// mayNot is the error of mayRemove. Only the question failed, and nothing is to be removed.
 func (l *Lock) mayNot(err error) error {
 	if e, ok := errors.AsType[*backend.Error](err); ok {
 		first := *e
@@ -70,7 +70,8 @@ func (l *Lock) mayNot(err error) error {
 
 const firstRequest = "ask whether the lock could be released"
 
-// refresh is a heartbeat: it tells the others that we live. Equal contents would look alike.
+// refresh is a heartbeat: it tells the others that we live. Heartbeats with equal contents would
+// look alike.
 func (c *claim) refresh(ctx context.Context) error {
 	return c.Refresh(ctx, func(ctx context.Context) error {
 		c.beats++

@@ -20,9 +20,9 @@ type hold struct {
 
 var _ backend.Hold = (*hold)(nil)
 
-// Heartbeat implements backend.Hold. A reservation that somebody removed may be there again,
-// if a request was executed twice; so there must also be no next generation. One that has
-// been there and was removed as old went after ours, which therefore must be there, too.
+// Heartbeat implements backend.Hold. A reservation that somebody removed may be there again, if
+// a request was executed twice. So there must also be no next generation. A next one that was
+// there and was removed as old was removed after ours. So ours must be there, too.
 func (h *hold) Heartbeat(ctx context.Context) error {
 	const op = "refresh our reservation"
 	switch err := h.Mine.refresh(ctx); {
@@ -66,14 +66,14 @@ func (h *hold) named(ctx context.Context) error {
 	return err
 }
 
-// gone removes what is left of a hold that was lost, and is nobody else's business.
+// gone removes what is left of a lost hold, and is nobody else's business.
 func (h *hold) gone(ctx context.Context, op string) error {
 	_ = h.Mine.lock.remove(ctx, h.Mine.ticket)
 	return generation.Lost(h.Mine.lock.Address, op)
 }
 
-// Release implements backend.Hold. When it is called again after an answer was lost, that our
-// reservation is gone is our own doing.
+// Release implements backend.Hold. If it is called again after an answer was lost, we may have
+// removed our reservation ourselves.
 func (h *hold) Release(ctx context.Context) error {
 	const op = "remove our reservation"
 	l := h.Mine.lock
@@ -87,7 +87,7 @@ func (h *hold) Release(ctx context.Context) error {
 		return l.fail(op, err)
 	}
 	if h.Mine.beats > 0 {
-		_ = l.Store.Delete(ctx, h.Mine.ticket.beat()) // what is left is removed by who tends the lock
+		_ = l.Store.Delete(ctx, h.Mine.ticket.beat()) // whoever tends the lock removes what is left
 	}
 	l.removeOld(ctx, h.Old, h.Number)
 	return nil

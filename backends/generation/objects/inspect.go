@@ -9,8 +9,8 @@ import (
 	"locksmith/backends/success"
 )
 
-// Inspect implements backend.Backend. It changes nothing, and takes it calmly that everything
-// changes while it looks.
+// Inspect implements backend.Backend. It changes nothing, and bears that everything changes
+// while it looks.
 func (l *Lock) Inspect(ctx context.Context) (backend.Report, error) {
 	return generation.Calmly(ctx, l.Address, "look at the lock", func() (backend.Report, error) { return l.inspect(ctx) })
 }
@@ -44,7 +44,7 @@ func (l *Lock) inspect(ctx context.Context) (backend.Report, error) {
 	return r, nil
 }
 
-// holder is who has a reservation that was listed, for people.
+// holder is the locker that made a listed reservation, for people.
 func (l *Lock) holder(ctx context.Context, v view, p place) (backend.Holder, error) {
 	_, content, err := l.Store.Get(ctx, p.ticket.reservation())
 	if err != nil {

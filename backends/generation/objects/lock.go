@@ -7,8 +7,8 @@ import (
 	"locksmith/backends/owner"
 )
 
-// A Lock is the objects of one prefix. It has the methods of a backend.Backend but for List
-// and Examine: what is in a bucket, and what that must be able to do, is the bucket's.
+// A Lock is the objects of one prefix. It has the methods of a backend.Backend except List and
+// Examine: those belong to the bucket.
 type Lock struct {
 	owner.Env
 	Store   Store
@@ -20,7 +20,7 @@ var _ backend.Locker = (*Lock)(nil)
 // fail gives a failed request what it was for.
 func (l *Lock) fail(op string, err error) error { return l.Address.Fail(op, err, nil) }
 
-// remove removes all that carries a ticket: the reservation first, whose end is the end of
+// remove removes all that carries a ticket, the reservation first, because its end is the end of
 // the hold.
 func (l *Lock) remove(ctx context.Context, t ticket) error {
 	if err := l.Store.Delete(ctx, t.reservation()); err != nil {

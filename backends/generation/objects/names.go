@@ -9,8 +9,8 @@ import (
 	"locksmith/backends/owner"
 )
 
-// A ticket names one acquisition attempt. It is part of the keys of all that the attempt
-// makes but its generation, and never used twice.
+// A ticket names one acquisition attempt. It is part of the keys of all that the attempt makes,
+// except its generation, and never used twice.
 type ticket struct {
 	at    int64         // when it arose by its own host's clock, in microseconds since 1970, not negative
 	lease time.Duration // whole ms; here, and not only in the record, because a key is never wrong
@@ -48,7 +48,8 @@ const (
 	trialPrefix       = "x." // nobody ever makes one (attempt.mayRemove)
 )
 
-// generationKey is the key of one. All have the same length, so that stores list them in order.
+// generationKey is the key of a generation. All have the same length, so that stores list them
+// in order.
 func generationKey(n uint64) string { return fmt.Sprintf("%s%020d", generationPrefix, n) }
 
 func parseGeneration(key string) (uint64, bool) {

@@ -14,15 +14,14 @@ import (
 // decides which waiter asks often, and which leaves a free lock to others for a moment.
 
 const (
-	// fairTime is how long we leave a free lock to those before us, if our own timeout
+	// fairTime is how long we leave a free lock to the waiters before us, if our own timeout
 	// allows it: a little longer than the first of them may pause.
 	fairTime = maxHeadPause + 2*time.Second
-	// maxLooks bounds how many of those before us are looked at to find one that lives.
+	// maxLooks bounds how many of the waiters before us we look at to find one that lives.
 	maxLooks = 4
 )
 
-// turn lets the waiters before us go first, unless they do not take the free lock for too
-// long.
+// turn lets the waiters before us go first, unless they leave the free lock for too long.
 func (a *attempt) turn(ctx context.Context, v view) error {
 	next, ahead, err := a.nearest(ctx, v, ticket{})
 	if err != nil || ahead == 0 {
@@ -36,7 +35,7 @@ func (a *attempt) turn(ctx context.Context, v view) error {
 	return a.stop(generation.Block[ticket]{Number: v.numbers.Newest(), Next: next, Ahead: ahead, Until: until}, backend.HeldError{Holder: next.Holder(a.lock.Today()), Queued: true})
 }
 
-// held says that the lock is held by the one seen, and finds out who waits before us.
+// held says that the locker that was seen holds the lock, and finds out who waits before us.
 func (a *attempt) held(ctx context.Context, v view, s observation) error {
 	next, ahead, err := a.nearest(ctx, v, s.Of)
 	if err != nil {
@@ -55,9 +54,9 @@ func sinceWhen(h *backend.Holder, v view, today time.Time) {
 	}
 }
 
-// nearest returns the living waiter next before us, and how many wait before us, 0 if none
-// of them seems to live. It removes the dead ones that it meets. Whose last sign is older
-// than its lease by the store's own clock counts as none, but stays.
+// nearest returns the living waiter next before us, and how many wait before us; 0 if none of
+// them seems to live. It removes the dead ones that it meets. A waiter whose last sign is older
+// than its lease, by the store's own clock, does not count, but stays.
 func (a *attempt) nearest(ctx context.Context, v view, holder ticket) (observation, int, error) {
 	mine, _ := v.find(a.Mine.ticket)
 	now := v.sign(mine).Modified.Add(a.Request.Clock.Now() - a.Mine.Confirmed)

@@ -11,7 +11,7 @@ import (
 
 var _ backend.Remover = (*Lock)(nil)
 
-// Exists implements backend.Remover. One generation alone is what Remove leaves.
+// Exists implements backend.Remover. Remove leaves one generation, so one alone is no lock.
 func (l *Lock) Exists(ctx context.Context) (bool, error) {
 	all, err := l.Store.List(ctx)
 	if err != nil {
@@ -25,10 +25,10 @@ func (l *Lock) Exists(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// Remove implements backend.Remover, except that the newest generation stays, an object of
-// some bytes: fencing tokens never start again. Without it a locker that has just read its
-// number would make the next one, while others begin with the first: both would hold the
-// lock, and nothing that a store offers can bar that.
+// Remove implements backend.Remover. The newest generation stays, an object of some bytes:
+// fencing tokens never start again. Without it a locker that has just read its number would make
+// the next one, while others begin with the first. Both would hold the lock, and nothing that a
+// store offers can bar that.
 func (l *Lock) Remove(ctx context.Context, held backend.Hold) error {
 	h := held.(*hold)
 	v, err := l.list(ctx)

@@ -9,9 +9,9 @@ import (
 	"locksmith/backends/success"
 )
 
-// A success is kept as an object s.<N>-<id>, whose content is the record of the holder that
-// had generation N. Its age is told by the store's times alone: it is compared with a
-// heartbeat that was written just now.
+// A success is an object s.<N>-<id>, whose content is the record of the holder of generation N.
+// Its age is the difference of two times of the store: the object's, and that of a heartbeat
+// that was written just now.
 
 var successNames = generation.SuccessNames{Prefix: successPrefix, Digits: 20}
 
@@ -26,13 +26,13 @@ func (v view) marks() (all []success.Mark) {
 	return all
 }
 
-// successes are those of a lock.
+// successes are the successes of a lock.
 type successes struct {
 	generation.Successes
 	lock *Lock
 }
 
-// successes are those of the lock, for a holder; nil: for whoever only reads or removes them.
+// successes are those of the lock, for a holder; nil: we only read or remove them.
 func (l *Lock) successes(h *hold) successes {
 	s := successes{generation.Successes{Texts: texts{l}, Names: successNames}, l}
 	if h != nil {

@@ -14,8 +14,8 @@ import (
 // tendEvery is how many calls of Tend are one pass: a listing costs as much as twelve looks.
 const tendEvery = 16
 
-// Tend implements backend.Hold. It removes what crashed lockers left: reservations once
-// their owner is proven dead or was silent for a lease, and heartbeats without one. While it
+// Tend implements backend.Hold. It removes what crashed lockers left: reservations once their
+// owner is proven dead or was silent for a lease, and heartbeats without a reservation. While it
 // hangs our own heartbeats go on, so it touches nothing of theirs.
 func (h *hold) Tend(ctx context.Context) error {
 	pass := h.tended%tendEvery == 0
@@ -48,8 +48,8 @@ func (h *hold) Tend(ctx context.Context) error {
 	return errors.Join(errs, generation.TendNotes(ctx, texts{l}, v.named(), h.Others.Watcher))
 }
 
-// tend looks at a reservation that may be dead: by the store's clock it was silent for so
-// long, or its process was here. It is judged by what we watch ourselves.
+// tend looks at a reservation that may be dead: by the store's clock it was silent for that
+// long, or its process was here. Our own watch judges it.
 func (h *hold) tend(ctx context.Context, p place, silent time.Duration) error {
 	if silent < p.ticket.lease/2 && h.tended > 1 {
 		return nil

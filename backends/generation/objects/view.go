@@ -21,7 +21,7 @@ func (p place) compare(q place) int {
 	return cmp.Or(p.Modified.Compare(q.Modified), cmp.Compare(p.ticket.at, q.ticket.at), cmp.Compare(p.ticket.id, q.ticket.id))
 }
 
-// A view is all that one listing showed. What is not ours in it is left out.
+// A view is all that one listing showed. It leaves out what is not ours.
 type view struct {
 	generations []Object
 	numbers     generation.Numbers // of the generations
@@ -83,8 +83,8 @@ func (l *Lock) list(ctx context.Context) (view, error) {
 
 const unreadable = "nobody can tell whether the lock is held: make sure that nobody holds it, then remove that object"
 
-// target reads which reservation generation n belongs to. backend.ErrAgain means that it is
-// not there any more.
+// target reads which reservation generation n belongs to. backend.ErrAgain means that it is not
+// there any more.
 func (l *Lock) target(ctx context.Context, n uint64) (ticket, error) {
 	_, content, err := l.Store.Get(ctx, generationKey(n))
 	switch {

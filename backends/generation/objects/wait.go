@@ -10,10 +10,10 @@ import (
 	"locksmith/backends/owner"
 )
 
-// How often a waiter asks. Requests cost money, so the pause grows with the time that
-// nothing has happened, and with the place in the queue: all waiters together ask little
-// more often than the first few of them. A question is one request for one object, and one
-// more for who is not the first.
+// How often a waiter asks. Requests cost money, so the pause grows with the time that nothing
+// has happened, and with the place in the queue. All waiters together ask little more often than
+// the first few of them. A question is one request for one object, and one more for a waiter
+// that is not the first.
 const (
 	minPause     = 10 * time.Millisecond
 	maxHeadPause = time.Second      // for the first in the queue
@@ -49,7 +49,7 @@ func (a *attempt) Changed(ctx context.Context) (bool, error) {
 	if judge {
 		a.judged = now
 	}
-	// Those before us may not judge as we do, or not take a lock that is free.
+	// The waiters before us may not judge as we do, or not take a lock that is free.
 	for i, seen := range []*observation{&b.Next, &b.Holder} {
 		due := judge || now-a.judged >= seen.Due
 		if seen.Of == (ticket{}) || i > 0 && b.Ahead > 0 && !due {
@@ -62,8 +62,8 @@ func (a *attempt) Changed(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// judgeTime is how long after one look at heartbeats the next is due. The longer, the later
-// a dead one is noticed, by so much at most.
+// judgeTime is how long after one look at heartbeats the next is due. A dead locker is noticed
+// later by that time at most.
 func (a *attempt) judgeTime() time.Duration {
 	if a.Block.Ahead > 0 {
 		return a.Request.Owner.Lease / 2
@@ -71,8 +71,8 @@ func (a *attempt) judgeTime() time.Duration {
 	return a.Request.Owner.Lease / 4
 }
 
-// advance notes that the queue has moved: somebody has made the next generation. To list it
-// all for that would cost each waiter a dozen times as much, at every turn.
+// advance notes that the queue has moved, because somebody has made the next generation. To list
+// everything for that would cost each waiter a dozen times as much, at every turn.
 func (a *attempt) advance(ctx context.Context) error {
 	b := &a.Block
 	for b.Ahead > 0 {
@@ -91,8 +91,8 @@ func (a *attempt) advance(ctx context.Context) error {
 	return nil
 }
 
-// ripe reports that what was seen is gone, or may be broken. It asks for the heartbeat only
-// if it is time to judge by that; whether a process of this machine lives costs nothing.
+// ripe reports whether what was seen is gone, or may be broken. It asks for the heartbeat only
+// if it is time to judge by that. To see whether a process of this machine lives costs nothing.
 func (a *attempt) ripe(ctx context.Context, seen *observation, judge bool) (bool, error) {
 	if !judge && a.lock.Verdict(seen.Record) == seen.Verdict {
 		_, err := a.lock.Store.Head(ctx, seen.Of.reservation())

@@ -14,8 +14,9 @@ type observation = watch.Observed[ticket]
 
 func (l *Lock) newOthers(r backend.Request) watch.Others[ticket] { return watch.NewOthers(r, l.see) }
 
-// see returns what a reservation and its heartbeat show: two requests. It reads a record once
-// only: it never changes. Its error is the store's; when the reservation is gone it is ErrAbsent.
+// see returns what a reservation and its heartbeat show: two requests. It reads a record only
+// once, because it never changes. Its error is the store's. When the reservation is gone, it is
+// ErrAbsent.
 func (l *Lock) see(ctx context.Context, w *watch.Watcher, of *ticket, last watch.Seen) (watch.Seen, error) {
 	t := *of
 	record, note := last.Record, last.Note
@@ -55,8 +56,7 @@ func sign(o Object) string {
 	return o.Key + " " + o.Tag + " " + o.Modified.UTC().Format(time.RFC3339Nano)
 }
 
-// watches tells the names by which the reservations and the notes of a listing are watched
-// from others.
+// watches tells the names by which a listing's reservations and notes are watched from others.
 func (v view) watches(name string) bool {
 	return slices.ContainsFunc(v.notes, func(o Object) bool { return o.Key == name }) || slices.ContainsFunc(v.queue, func(p place) bool { return p.ticket.String() == name })
 }
