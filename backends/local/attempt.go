@@ -30,7 +30,7 @@ type attempt struct {
 
 	bell   chan struct{} // rings when it is our turn in the lock's queue
 	batons batons
-	nap    time.Duration // how long the last sleep in the queue was
+	nap    time.Duration // how long the last sleep was that may have missed a release
 }
 
 // Try implements backend.Attempt. The first Try checks the directory. Attempt does not, because a

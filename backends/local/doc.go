@@ -22,6 +22,9 @@
 // four waiters, however many there are. A process that waits for several locks only watches: it
 // would need a thread to sleep in each queue. Where the kernel cannot wake those who watch, they
 // look once a second: the file is not readable, or only the queue would tell, as after flock(1).
+// Those who find no instance of inotify left wake when the holder's helper ends. It may serve other
+// locks first, so they look as well: after 10 ms, and then after twice as long each time, up to half
+// a minute.
 //
 // Waiters get the lock in about the order in which they came, less so in queues of many hundreds.
 // The order is not promised. A process that comes when the lock is free takes it, those who watch

@@ -45,6 +45,8 @@ type Watched struct {
 	// Pause is how long to sleep at most where something cannot be watched, given the usual time
 	// for that.
 	Pause func(usual time.Duration) time.Duration
+	// Nap is how long to sleep where only the end of the process tells of a release.
+	Nap func() time.Duration
 }
 
 // A File is an open file that is the lock, or was it once. See lockfile.File.

@@ -18,10 +18,15 @@ import (
 // An inotify wakes a waiter when something happens to the file.
 type inotify = posix.Inotify
 
-// rareLook is how often a waiter looks by itself if something wakes it when the holder goes: the
-// kernel's queue, or the end of the holder's helper where no inotify instance was left (a user
-// has 128). Only what others do to the file is found out so late.
-const rareLook = 30 * time.Second
+const (
+	// rareLook is how often a waiter looks by itself, at most, if something wakes it when the
+	// holder goes: the kernel's queue, or the end of the holder's helper where no inotify instance
+	// was left (a user has 128).
+	rareLook = 30 * time.Second
+	// firstNap is the first sleep until the end of the holder's helper. A helper that serves one
+	// lock after another lives on, so each sleep is only twice as long as the one before.
+	firstNap = 10 * time.Millisecond
+)
 
 // seats is how many waiters watch a held lock. The others sleep in the kernel's queue for it,
 // where a release wakes one of them. A release wakes all who watch, and they see more: that the
@@ -83,7 +88,14 @@ func (a *attempt) watches(f File, timeout time.Duration) Watched {
 		timeout = min(timeout, a.pauses.NextOr(slowLook)) // only the queue would tell (see queues)
 	}
 	return Watched{Still: func() bool { return f != nil && a.isUnchanged(f) }, Process: a.seen.watched, Events: a.events(),
-		Timeout: timeout, Pause: a.pauses.NextOr, Several: a.request.Several}
+		Timeout: timeout, Pause: a.pauses.NextOr, Nap: a.longerNap, Several: a.request.Several}
+}
+
+// longerNap is twice the last nap, between firstNap and rareLook: so nobody sleeps for much longer
+// than it has waited already.
+func (a *attempt) longerNap() time.Duration {
+	a.nap = min(max(2*a.nap, firstNap), rareLook)
+	return a.nap
 }
 
 // removal are the events of the file's removal or renaming. IN_ATTRIB tells of the unlink.
@@ -126,8 +138,8 @@ func (m *machine) Poll(outer context.Context, w Watched) error {
 	}
 	switch {
 	case file >= 0:
-	case end >= 0 && w.Process.isHelper: // the helper ends when it has released
-		w.Timeout = min(w.Timeout, w.Pause(rareLook))
+	case end >= 0 && w.Process.isHelper: // the helper ends when it has released, unless it serves more locks
+		w.Timeout = min(w.Timeout, w.Pause(w.Nap()))
 	default:
 		w.Timeout = min(w.Timeout, w.Pause(slowLook))
 	}
