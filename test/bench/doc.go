@@ -41,6 +41,9 @@
 // TestBesideFlock prints a second table, of flock: beside flock(1). Its figures are spawn, commands (of 8),
 // idle, memory, and crowds: 600 and 1,500 processes that come at once.
 //
+// TestPool prints a table of its own: what a lock costs a Go program that takes one for each
+// request, with a process for each, with helpers that serve one after another, and by flock(2).
+//
 // Tools wait as they do by default, but without end (dotlockfile -r -1, proper-lockfile
 // { retries: { forever: true } }). Those that sleep for seconds between two tries are
 // killed when the time is over, and what they managed counts.

@@ -35,6 +35,8 @@
 // lease. It happens while they start and wait, while they are inside, or while they release. A
 // lock that nobody has had for one and a half leases is spared until somebody has it.
 //
+// In some cells each parent has a client.Pool (README.md has their figures).
+//
 // In plain style of mkdir: and ftp: a helper that dies between two steps may leave an empty
 // directory, which only age frees. There the test is the operator who runs reap, and says how
 // often.
