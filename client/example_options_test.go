@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"time"
@@ -144,4 +146,29 @@ func ExampleMeta() {
 	// Output:
 	// working
 	// <nil>
+}
+
+// A service takes the lock of a customer for each request.
+func ExamplePool() {
+	dir, remove := temporary()
+	defer remove()
+	locks := &client.Pool{Size: 2}
+	defer locks.Close()
+	handler := func(w http.ResponseWriter, r *http.Request) {
+		err := locks.Do(r.Context(), "local:"+filepath.Join(dir, r.FormValue("customer")), func(ctx context.Context) error {
+			_, err := fmt.Fprintln(w, "billed", r.FormValue("customer")) // until done, or ctx ends
+			return err
+		}, client.Timeout(10*time.Second))
+		if errors.Is(err, client.ErrHeld) {
+			http.Error(w, err.Error(), http.StatusConflict)
+		}
+	}
+	for _, customer := range []string{"alice", "bob"} {
+		answer := httptest.NewRecorder()
+		handler(answer, httptest.NewRequest("POST", "/bill?customer="+customer, nil))
+		fmt.Print(answer.Body)
+	}
+	// Output:
+	// billed alice
+	// billed bob
 }

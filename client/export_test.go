@@ -16,3 +16,6 @@ func (p *Pool) PIDs() (all []int) {
 	}
 	return all
 }
+
+// NotStarted is the error of a helper that could not be started.
+var NotStarted = notStarted

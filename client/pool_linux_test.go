@@ -278,6 +278,24 @@ func TestPoolKilled(t *testing.T) {
 	use(t, p, address)
 }
 
+// TestPoolKilledAtRelease: a helper that does not release in time is killed and told of as
+// without a pool, and its program has the lock again at once.
+func TestPoolKilledAtRelease(t *testing.T) {
+	p := newPool(t, 1)
+	address, _ := newLock(t)
+	address = "nfs:" + strings.TrimPrefix(address, "local:")
+	l, err := p.Acquire(t.Context(), address, client.Lease(time.Hour), client.KillAfter(20*time.Millisecond))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lab.Stop(t, holderOf(t, address))
+	var lost *client.LostError
+	if err := l.Release(); !errors.As(err, &lost) || lost.Code != client.CodeUnreleased {
+		t.Errorf("release: %v", err)
+	}
+	mustBeHad(t, []string{address})
+}
+
 // TestPoolLoss: after a loss a helper serves nobody else.
 func TestPoolLoss(t *testing.T) {
 	p := newPool(t, 1)

@@ -55,6 +55,20 @@ func TestNoFiles(t *testing.T) {
 	}
 }
 
+// TestNoProcess: that no process can be made, too, passes, unlike a program that is missing.
+func TestNoProcess(t *testing.T) {
+	for errno, missing := range map[syscall.Errno]bool{syscall.EAGAIN: false, syscall.ENFILE: false, syscall.ENOMEM: false, syscall.ENOENT: true, syscall.EACCES: true} {
+		err := client.NotStarted("local:/x", &os.PathError{Op: "fork/exec", Path: "locksmith", Err: errno})
+		var refused *client.HelperError
+		if errors.Is(err, client.ErrNoHelper) != missing || !errors.Is(err, errno) || errors.As(err, &refused) == missing {
+			t.Errorf("%v: %v", errno, err)
+		}
+		if refused != nil && (refused.Code != client.CodeInternal || !strings.Contains(refused.Text, "local:/x: acquire: start the helper")) {
+			t.Errorf("%v: %v", errno, err)
+		}
+	}
+}
+
 // TestWaitedByPolicy: Waited is the time since Acquire began, not since the last helper began.
 func TestWaitedByPolicy(t *testing.T) {
 	address, _ := newLock(t)
