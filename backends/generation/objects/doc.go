@@ -39,6 +39,9 @@
 //     client that is always faster it waits on, without the lock and without a word, until its
 //     timeout.
 //   - Nothing is removed under a condition: half of the stores ignore it.
+//   - A release removes old generations, the oldest first, and stops after 20, or at one that was
+//     not removed. While the store removes nothing, each holder leaves one. They go with later
+//     releases: after the last holder some may stay, until there is a next one.
 //   - The newest generation is never removed, not even with the lock: whoever has just read its
 //     number would make the next one.
 //

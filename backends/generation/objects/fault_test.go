@@ -694,3 +694,77 @@ func TestManyWait(t *testing.T) {
 		}
 	})
 }
+
+// TestOldGenerationsGo: while the store removes nothing, each holder leaves a generation. Then each
+// release removes maxOld of them, the oldest first, until those are left that are kept.
+func TestOldGenerationsGo(t *testing.T) {
+	f := newFake()
+	generations := func() (n int) {
+		for _, key := range f.keys() {
+			if _, ok := parseGeneration(key); ok {
+				n++
+			}
+		}
+		return n
+	}
+	const holders = 46
+	f.before = func(what, key string, do func() error) error {
+		if what == "delete" && strings.HasPrefix(key, generationPrefix) {
+			return noAnswer()
+		}
+		return do()
+	}
+	for range holders {
+		backendtest.MustRelease(t, backendtest.MustHold(t, attemptIn(t, f)))
+	}
+	if n := generations(); n != holders {
+		t.Fatalf("%d generations after %d holders, and no removal", n, holders)
+	}
+	f.before = nil
+	for want := holders; want > generation.Kept+1; {
+		want = max(want+1-maxOld, generation.Kept+1)
+		backendtest.MustRelease(t, backendtest.MustHold(t, attemptIn(t, f)))
+		if n := generations(); n != want {
+			t.Errorf("%d generations, want %d", n, want)
+		}
+	}
+}
+
+// TestOneGenerationStays: one that the store does not remove keeps all that are newer, for the
+// rule is that none is there without those after it. They go with the first release that can
+// remove it; whether its answer comes does not matter.
+func TestOneGenerationStays(t *testing.T) {
+	for about, instead := range map[string]func(do func() error) error{
+		"not executed":  func(func() error) error { return noAnswer() },
+		"answer lost":   func(do func() error) error { return errors.Join(noAnswer(), do()) },
+		"not permitted": func(func() error) error { return &backend.Error{Code: protocol.Permission, Err: errors.New("no")} },
+	} {
+		t.Run(about, func(t *testing.T) {
+			f := newFake()
+			stays := generationKey(1)
+			f.before = func(what, key string, do func() error) error {
+				if what == "delete" && key == stays {
+					return instead(do)
+				}
+				return do()
+			}
+			const holders = 10
+			for range holders {
+				backendtest.MustRelease(t, backendtest.MustHold(t, attemptIn(t, f)))
+			}
+			var last uint64
+			for _, key := range f.keys() {
+				n, ok := parseGeneration(key)
+				if ok && last != 0 && n != last+1 {
+					t.Errorf("there is generation %d after %d", n, last)
+				}
+				last = max(last, n)
+			}
+			f.before = nil
+			backendtest.MustRelease(t, backendtest.MustHold(t, attemptIn(t, f)))
+			if n := len(f.keys()); n != generation.Kept+1 {
+				t.Errorf("%d objects are left: %q", n, f.keys())
+			}
+		})
+	}
+}
