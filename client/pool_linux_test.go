@@ -192,6 +192,48 @@ func TestPoolStopped(t *testing.T) {
 	lab.Eventually(t, "it is replaced", func() bool { use(t, p, address); return p.Idle() == 1 })
 }
 
+// TestPoolStarved: a helper that hardly runs serves on, or is given up before it has the lock. No
+// lock is left to its lease.
+func TestPoolStarved(t *testing.T) {
+	p := newPool(t, 1)
+	address, _ := newLock(t)
+	address = "nfs:" + strings.TrimPrefix(address, "local:")
+	starving, err := os.FindProcess(p.PIDs()[0]) // which will be no other process
+	if err != nil {
+		t.Fatal(err)
+	}
+	fed := make(chan struct{})
+	feed := sync.OnceFunc(func() { close(fed) })
+	var hunger sync.WaitGroup
+	defer hunger.Wait()
+	defer feed()
+	hunger.Go(func() {
+		defer func() { _ = starving.Signal(syscall.SIGCONT) }() // it may have been given up
+		for {
+			_ = starving.Signal(syscall.SIGSTOP)
+			select {
+			case <-fed:
+				return
+			case <-time.After(245 * time.Millisecond):
+			}
+			_ = starving.Signal(syscall.SIGCONT)
+			time.Sleep(5 * time.Millisecond)
+		}
+	})
+	for range 3 {
+		l, err := p.Acquire(t.Context(), address, client.Lease(time.Hour), client.Timeout(timeout), client.KillAfter(timeout))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Release(); err != nil {
+			t.Error(err)
+		}
+	}
+	feed()
+	hunger.Wait()
+	mustBeHad(t, []string{address})
+}
+
 // TestPoolAllStopped: who finds one helper that is stopped does not try the others, one second
 // each.
 func TestPoolAllStopped(t *testing.T) {
