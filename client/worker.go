@@ -19,7 +19,7 @@ type worker struct {
 	seat   *helper // of the acquisition that it serves; nil: it waits
 	number uint64  // of that
 	begun  chan protocol.Line
-	ended  bool // its output has
+	ended  bool // its output has, or its input
 }
 
 // A serving is what a lock's helper has where the process is a worker's.
@@ -201,6 +201,9 @@ func hear(begun <-chan protocol.Line, times ...time.Duration) (line protocol.Lin
 // not begin any more. One that began at the last moment runs, and may have the lock: it releases
 // by itself, which a kill would leave to the lease. Any other is killed.
 func (w *worker) giveUp(begun <-chan protocol.Line) {
+	w.mu.Lock()
+	w.ended = true // it serves nobody else
+	w.mu.Unlock()
 	p := w.process
 	_ = p.stdin.Close()
 	if _, late := hear(begun, looksAgain); late {
