@@ -140,6 +140,9 @@ func (n DirNeeds) mount(m mount, tell backend.Tell) {
 	case m.kind == "fuse.sshfs":
 		tell.Unfit(name, m.String()+": it remembers for 20 s what other hosts have changed since: locks stay, or are not found",
 			"let locksmith lock on that server itself: sftp://user@host/path")
+	case m.kind == "fuse.glusterfs":
+		tell.Unfit(name, m.String()+": of a directory that somebody renames while others remove what is there it may say that it was renamed when it was not, and its copies then hold different ones: locks are stuck",
+			"put the lock on an NFS server, or let locksmith lock by sftp: on a disk of one server")
 	case m.remote() && !m.nfs():
 		tell.Unknown(name, m.String()+": what is behind it decides whether locks are safe between machines",
 			"run locksmith doctor on all of them, and two contenders on two of them, before you rely on it")
