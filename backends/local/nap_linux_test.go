@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"locksmith/backends/backendtest"
+	"locksmith/test/lab"
 )
 
 // noInotify tells the copy of the test's program in which there is no inotify.
@@ -26,7 +27,7 @@ func TestHelperLivesOn(t *testing.T) {
 		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}}
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	if err := cmd.Start(); err != nil {
-		t.Skipf("this user may make no user namespace, in which inotify can be forbidden: %v", err)
+		lab.Lacking(t, "this user may make no user namespace, in which inotify can be forbidden: "+err.Error())
 	}
 	if err := cmd.Wait(); err != nil {
 		t.Error(err)
