@@ -94,7 +94,7 @@ func poolTable(ways []passage, rows []poolRow) string {
 			cells = append(cells, fmt.Sprintf(r.format, percentile(r.measured[w.name], 50)))
 		}
 		q := quotient(percentile(r.measured[ways[1].name], 50), percentile(r.measured[ways[0].name], 50))
-		line(append(cells, ratio(q), r.goal, verdict(r.goal, 0, q, q))...)
+		line(append(cells, ratio(q), r.goal, verdict(r.goal, 0, []base{{ways[1].name, q}}))...)
 	}
 	return b.String()
 }
