@@ -28,7 +28,13 @@ var (
 	nightPage = flag.String("page", "", "write what the night showed to this `file`")
 )
 
-const nightHosts = 3
+const (
+	nightHosts  = 3
+	faultsTitle = "What went wrong:"
+)
+
+// nightKinds are the kinds of locks of the site.
+var nightKinds = []string{"nfs:", "mkdir:?style=dir", "local:"}
 
 // A night says what comes to a site, and how often.
 type night struct {
@@ -98,6 +104,22 @@ func TestNight(t *testing.T) {
 		if err := os.WriteFile(*nightPage, []byte(page), 0o644); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestNightPage: the page has each kind of lock, and no fault.
+func TestNightPage(t *testing.T) {
+	text, err := os.ReadFile("NIGHT.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range nightKinds {
+		if !strings.Contains(string(text), "\n| "+name+" | ") {
+			t.Errorf("NIGHT.md has no row of %s", name)
+		}
+	}
+	if strings.Contains(string(text), faultsTitle) {
+		t.Error("NIGHT.md tells of a night in which something went wrong")
 	}
 }
 
@@ -199,7 +221,7 @@ func (a account) page(n night, pace float64, began time.Time, load []float64) st
 		say("| %s | %d | %.1f s | %s | %s | %s | %s | %s | %s |\n", p.Name, p.Beats, p.Beat, p.Memory, p.Private, p.Descriptors, p.Threads, p.Names, p.Remembered)
 	}
 	if len(a.Faults) > 0 {
-		say("\nWhat went wrong:\n\n")
+		say("\n%s\n\n", faultsTitle)
 		for _, f := range a.Faults {
 			say("- %s\n", strings.Join(strings.Fields(f), " "))
 		}

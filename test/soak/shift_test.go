@@ -115,9 +115,9 @@ func workplaces(t *testing.T) (all []*workplace) {
 	t.Helper()
 	everywhere := []int{1, 2, 3}
 	for i, w := range []*workplace{
-		{place: place{name: "nfs:"}, hosts: everywhere, remote: true, tokens: true},
-		{place: place{name: "mkdir:?style=dir"}, hosts: everywhere, remote: true, tokens: true},
-		{place: place{name: "local:"}, hosts: everywhere[:1]},
+		{place: place{name: nightKinds[0]}, hosts: everywhere, remote: true, tokens: true},
+		{place: place{name: nightKinds[1]}, hosts: everywhere, remote: true, tokens: true},
+		{place: place{name: nightKinds[2]}, hosts: everywhere[:1]},
 	} {
 		scheme, query, _ := strings.Cut(w.name, "?")
 		if query != "" {
