@@ -23,6 +23,9 @@
 // and the server is killed and started again, after which each host must have each lock. A
 // client that never finds its server again mounts it anew.
 //
+// TestRenames has no lock at all: it tells whether renames of directories, on which mkdir: relies, do
+// what they say, on GlusterFS and beside it.
+//
 // # What it tells
 //
 //   - holds: package holds finds no two holders, and tokens that rise; nobody was stuck; nobody
