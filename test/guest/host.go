@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 )
 
@@ -31,13 +32,16 @@ func On(k int, argv ...string) *exec.Cmd {
 	return exec.Command("nsenter", append([]string{"-t", fmt.Sprint(hostInit(k)), "-n", "-u", "-i", "-p", "-m", "--"}, argv...)...)
 }
 
-// Children returns the processes that pid is the parent of.
+// Children returns the processes that pid is the parent of, whichever of its threads started them.
 func Children(pid int) (all []int) {
-	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", pid))
-	for field := range strings.FieldsSeq(string(text)) {
-		var child int
-		if _, err := fmt.Sscan(field, &child); err == nil {
-			all = append(all, child)
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, file := range threads {
+		text, _ := os.ReadFile(file) // the thread may have ended
+		for field := range strings.FieldsSeq(string(text)) {
+			var child int
+			if _, err := fmt.Sscan(field, &child); err == nil {
+				all = append(all, child)
+			}
 		}
 	}
 	return all
