@@ -19,7 +19,6 @@ var skips = map[string]string{
 	"backends/tree_test.go":               "-short",
 	"client/deploy_linux_test.go":         "in a copy only",
 	"test/history/fire_test.go":           "without -long",
-	"test/history/overnfs_linux_test.go":  "without -long",
 	"test/s3lab/cluster_linux_test.go":    "without -long",
 	"test/machines/formats_linux_test.go": "without -long",
 	"test/history/recorder_test.go":       "not on Linux",
