@@ -153,8 +153,8 @@ func watchLoad() (stop func() []float64) {
 // An account is what was seen of a night so far.
 type account struct {
 	Hours    float64
-	Over     bool // and judged; else the guest ended before
-	Kills    int
+	Over     bool   // and judged; else the guest ended before
+	Killed   [3]int // run alone, its command alone, both
 	Restarts int
 	Long     int // of these were longer than the lease of jobs
 	Steps    int // of the clock
@@ -165,6 +165,12 @@ type account struct {
 	Places   []tally
 	Faults   []string
 }
+
+// Who is killed.
+const (
+	runAlone = iota
+	commandAlone
+)
 
 // A tally is what was seen of one kind of lock.
 type tally struct {
@@ -204,9 +210,9 @@ func (a account) page(n night, pace float64, began time.Time, load []float64) st
 		"Each %v run, its command or both are killed with -9; the server crashes each %v, and comes back within %v,\nor, each second time, after %v; "+
 		"each %v the clock of all is set an hour or a day ahead or back; once the disk is full for %v.\n\n",
 		n.jobs, n.usual, 4*n.lease, n.lease, n.kills, n.restarts, briefOutage, n.long(), n.steps, n.full)
-	say("There were %d kills, %d crashes of the server (%d longer than the lease), %d steps of the clock, and the disk was full %d times.\n"+
+	say("There were %d kills of run alone, %d of its command and %d of both, %d crashes of the server (%d longer than the lease), %d steps of the clock, and the disk was full %d times.\n"+
 		"The guest stood still for more than %v %d times, for %.1f s at most. %d processes of locksmith were left at the end.\n\n",
-		a.Kills, a.Restarts, a.Long, a.Steps, a.Full, standstill, a.Stands, a.Stood, a.Left)
+		a.Killed[runAlone], a.Killed[commandAlone], a.Killed[2], a.Restarts, a.Long, a.Steps, a.Full, standstill, a.Stands, a.Stood, a.Left)
 	say("| lock | jobs | had it | found it held | killed | lost it, told | refused, told | two at once | lost it, not told | not explained | longest wait for nobody |\n" +
 		"| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n")
 	for _, p := range a.Places {

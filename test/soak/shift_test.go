@@ -293,16 +293,19 @@ func (s *shift) killOne() bool {
 	if run == 0 || j.harmed {
 		return false
 	}
-	command, who := below(run, 1), rand.IntN(3)
+	command, who := below(run, 1), rand.IntN(len(s.account.Killed))
+	if command == 0 { // it waits
+		who = runAlone
+	}
 	s.mu.Lock()
-	s.account.Kills++
+	s.account.Killed[who]++
 	j.harmed = true
 	s.mu.Unlock()
 	j.at.log.Killed(s.t, j.number)
-	if who != 0 && command != 0 {
+	if who != runAlone {
 		_ = unix.Kill(command, unix.SIGKILL) // it may have ended
 	}
-	if who != 1 || command == 0 {
+	if who != commandAlone {
 		_ = unix.Kill(run, unix.SIGKILL)
 	}
 	return true
