@@ -64,6 +64,7 @@
 //
 // TestRivals, with -long, drives other tools' locks, and ours beside them, by a command line: each runs
 // a command, the worker, under its lock. README.md beside this file has what became of them.
+// TestRivalsOverNFS does so with hosts and an NFS server in a guest (package guest).
 //
 // # What it cannot show
 //

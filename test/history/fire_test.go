@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -32,7 +31,6 @@ const (
 	longWork     = 16 * time.Second       // of who does
 	pauseTime    = 14 * time.Second       // longer than most rivals believe one that is silent
 	harmAfter    = 500 * time.Millisecond // of the work
-	rivalStuck   = 40 * time.Second       // nobody has the lock, and somebody wants it: then the operator comes
 )
 
 // A harm is done to a worker, to the program that has the lock for it, or to both.
@@ -52,6 +50,7 @@ var harms = []harm{
 // A fire is one rival's lock, those who contend for it, and what became of them.
 type fire struct {
 	t       *testing.T
+	ground  ground
 	argv    []string // before the worker
 	dir     string   // of the lock alone
 	log     string
@@ -79,14 +78,14 @@ func TestRivals(t *testing.T) {
 			t.Run(r.name, func(t *testing.T) {
 				r.need(t)
 				t.Parallel()
-				rows[i] = r.burn(t)
+				rows[i] = r.burn(t, thisMachine{})
 			})
 		}
 	})
 	if t.Failed() || slices.Contains(rows, "") || !*updateRivals {
 		return // by whom locks are overlapped is another matter in each run
 	}
-	lab.Publish(t, rivalsPage, rivalsTitle, fmt.Sprintf(rivalsText, time.Now().Format("2 January 2006"), rivalsCrowd, rivalsRounds, len(harms), harmAfter, pauseTime, rivalStuck)+strings.Join(rows, ""), true)
+	lab.Publish(t, rivalsPage, rivalsTitle, fmt.Sprintf(rivalsText, time.Now().Format("2 January 2006"), rivalsCrowd, rivalsRounds, len(harms), harmAfter, pauseTime, thisMachine{}.patience())+strings.Join(rows, ""), true)
 }
 
 // TestRivalsPage: the page has each of them.
@@ -115,20 +114,21 @@ beginning of the next one; the pauses between two tries, and a busy machine, are
 Ours overlap where the keeper was stopped for longer than its lease of 8 s, as [README](../../README.md#what-is-promised)
 says, and the worker was told when the keeper ran again. flufl.lock believes one that is silent for its lifetime
 and 10 s, here 18 s, and dotlockfile for 5 minutes: they would overlap after longer stops than those here.
-Nobody has tried these over NFS yet.
+[Below](#others-in-the-same-fire-over-nfs) are those that are meant for NFS, over NFS.
 
 | lock | holds | harmed | overlaps, and the longest | by what | not told | stuck | longest wait |
 | --- | --- | --- | --- | --- | --- | --- | --- |
 `
 
-func (r rival) burn(t *testing.T) string {
+func (r rival) burn(t *testing.T, on ground) string {
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &fire{t: t, dir: t.TempDir(), program: program, harmed: map[string]string{}, died: map[string]time.Duration{}, working: map[string]int{}}
+	dir, seen := on.place(t)
+	f := &fire{t: t, ground: on, dir: dir, program: program, harmed: map[string]string{}, died: map[string]time.Duration{}, working: map[string]int{}}
 	f.log = filepath.Join(t.TempDir(), "log")
-	f.argv = r.fill(t, filepath.Join(f.dir, "lock"))
+	f.argv = r.fill(t, filepath.Join(seen, "lock"))
 	for range rivalsRounds {
 		f.todo = append(f.todo, harms...)
 	}
@@ -136,8 +136,8 @@ func (r rival) burn(t *testing.T) string {
 	over := make(chan struct{})
 	var operator, crowd sync.WaitGroup
 	operator.Go(func() { f.operate(over) })
-	for range rivalsCrowd {
-		crowd.Go(f.contend)
+	for n := range rivalsCrowd {
+		crowd.Go(func() { f.contend(n) })
 	}
 	crowd.Wait()
 	close(over)
@@ -145,14 +145,14 @@ func (r rival) burn(t *testing.T) string {
 	return f.row(r)
 }
 
-// contend takes the lock until all harms were done.
-func (f *fire) contend() {
+// contend takes the lock until all harms were done, as the contender of this number.
+func (f *fire) contend(n int) {
 	for {
 		h, name, more := f.next()
 		if !more {
 			return
 		}
-		f.round(h, name)
+		f.round(n, h, name)
 	}
 }
 
@@ -173,12 +173,12 @@ func (f *fire) next() (h harm, name string, more bool) {
 }
 
 // round is one worker's, from the start of its keeper to the end of both.
-func (f *fire) round(h harm, name string) {
+func (f *fire) round(n int, h harm, name string) {
 	d := shortWork
 	if h.name != "" {
 		d = longWork
 	}
-	cmd := exec.Command(f.argv[0], append(f.argv[1:len(f.argv):len(f.argv)], f.program)...)
+	cmd := f.ground.command(n, append(f.argv[:len(f.argv):len(f.argv)], f.program)...)
 	cmd.Dir = f.dir
 	cmd.Env = append(os.Environ(), lab.RoleVariable+"="+roleWorker, workLog+"="+f.log, workName+"="+name, workTime+"="+d.String())
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -188,9 +188,9 @@ func (f *fire) round(h harm, name string) {
 	}
 	ended := make(chan struct{})
 	go func() { _ = cmd.Wait(); close(ended) }()
-	pid := f.await(name, ended)
+	keeper, pid := f.ground.find(cmd.Process.Pid, f.await(name, ended))
 	if pid != 0 && h.name != "" {
-		f.harm(h, name, cmd.Process.Pid, pid)
+		f.harm(h, name, cmd.Process.Pid, keeper, pid)
 	}
 	alive := clock.Boot{}.Now()
 	for seen := alive; pid != 0 && !gone(pid); time.Sleep(5 * time.Millisecond) {
@@ -199,13 +199,13 @@ func (f *fire) round(h harm, name string) {
 	f.end(name, alive) // when it was last seen, so that what is recorded is shorter than what was
 	select {
 	case <-ended:
-	case <-time.After(rivalStuck):
+	case <-time.After(f.ground.patience()):
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 		<-ended
 	}
 }
 
-// await waits until a worker has begun, and returns its pid; 0: its keeper has ended without it.
+// await waits until a worker has begun, and returns its pid as it has it; 0: its keeper has ended without it.
 func (f *fire) await(name string, ended <-chan struct{}) int {
 	for over := false; ; time.Sleep(5 * time.Millisecond) {
 		for _, n := range notes(f.t, f.log) {
@@ -227,7 +227,9 @@ func (f *fire) await(name string, ended <-chan struct{}) int {
 	}
 }
 
-func (f *fire) harm(h harm, name string, keeper, worker int) {
+// harm does it to a worker and its keeper. What was started, which may be the keeper, stops when
+// the keeper does.
+func (f *fire) harm(h harm, name string, started, keeper, worker int) {
 	time.Sleep(harmAfter)
 	if h.worker == syscall.SIGKILL {
 		f.end(name, clock.Boot{}.Now()) // what it may do from now on counts for nothing
@@ -244,6 +246,7 @@ func (f *fire) harm(h harm, name string, keeper, worker int) {
 	}
 	time.Sleep(pauseTime)
 	send(keeper, syscall.SIGCONT)
+	send(started, syscall.SIGCONT)
 	if h.worker != 0 {
 		send(worker, syscall.SIGCONT)
 	}
@@ -274,7 +277,7 @@ func (f *fire) operate(over <-chan struct{}) {
 		if n := len(notes(f.t, f.log)); inside > 0 || n != seen {
 			seen, since = n, time.Now()
 		}
-		if waited := time.Since(since); waited > rivalStuck {
+		if waited := time.Since(since); waited > f.ground.patience() {
 			clearAway(f.dir)
 			f.mu.Lock()
 			f.stuck = append(f.stuck, waited)

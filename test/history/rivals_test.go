@@ -53,15 +53,12 @@ func (r rival) need(t *testing.T) {
 // fill returns what comes before the command.
 func (r rival) fill(t *testing.T, lock string) []string {
 	t.Helper()
-	here, err := filepath.Abs("testdata")
-	if err != nil {
-		t.Fatal(err)
-	}
+	here := testdata(t)
 	paths := []string{"{lock}", lock, "{testdata}", here}
 	for _, word := range r.argv {
 		switch word {
 		case "{locksmith}":
-			paths = append(paths, word, lab.Program(t, "cmd/locksmith"))
+			paths = append(paths, word, locksmithHere(t))
 		case "{etcd}":
 			paths = append(paths, word, startEtcd(t))
 		}
@@ -71,6 +68,28 @@ func (r rival) fill(t *testing.T, lock string) []string {
 		filled[i] = strings.NewReplacer(paths...).Replace(word)
 	}
 	return filled
+}
+
+// testdata is where the programs are that use other tools' libraries; in a guest the machine's.
+func testdata(t *testing.T) string {
+	t.Helper()
+	if dir := os.Getenv("LAB_TESTDATA"); dir != "" {
+		return dir
+	}
+	dir, err := filepath.Abs("testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// locksmithHere is the program; in a guest it is on the PATH of hosts.
+func locksmithHere(t *testing.T) string {
+	t.Helper()
+	if os.Getenv("LAB_TESTDATA") != "" {
+		return "locksmith"
+	}
+	return lab.Program(t, "cmd/locksmith")
 }
 
 // startEtcd starts a server of one member, and returns its address.

@@ -21,6 +21,7 @@ var skips = map[string]string{
 	"test/history/fire_test.go":           "without -long",
 	"test/s3lab/cluster_linux_test.go":    "without -long",
 	"test/machines/formats_linux_test.go": "without -long",
+	"test/history/overnfs_linux_test.go":  "without -long",
 	"test/history/recorder_test.go":       "not on Linux",
 	"test/history/versions_test.go":       "the clone has no history",
 	"test/lab/need.go":                    "Lacking itself, and NotShort",
