@@ -216,11 +216,11 @@ func (c *cell) await(word string) event {
 // compete starts the rival, and waits until the rival has been refused.
 func (c *cell) compete() {
 	c.t.Helper()
-	before, names, asleep := c.ids(), c.all(), c.asleep()
+	before, names := c.ids(), c.all()
 	c.rival = c.hold("--lease", "1h")
 	lab.Eventually(c.t, "a rival", func() bool {
 		if c.isKernels() {
-			return c.asleep() > asleep
+			return c.sleeps(c.rival.PID())
 		}
 		if c.scheme != "mkdir" && c.scheme != "ftp" {
 			ownFile := func(name string) bool { return !slices.Contains(names, name) }
@@ -233,13 +233,10 @@ func (c *cell) compete() {
 	})
 }
 
-// asleep is how many wait in the kernel's queue for its lock of the file L.
-func (c *cell) asleep() int {
+// sleeps reports whether a process waits in the kernel's queue for its lock of the file L.
+func (c *cell) sleeps(pid int) bool {
 	seen, err := flocks.Glance(filepath.Join(c.dir, "L"))
-	if err != nil {
-		return 0
-	}
-	return seen.Waiting()
+	return err == nil && (slices.Contains(seen.Waiters, pid) || slices.Contains(seen.Sitters, pid))
 }
 
 // watches reports whether a process waits: the kernel tells it of files, or it has a bell of its

@@ -11,30 +11,31 @@ import (
 	"locksmith/test/lab"
 )
 
-// The commits whose helpers share locks with this version's: one that all kinds but s3: are in,
-// and one with s3:. Sites upgrade one host after another, so that versions meet.
+// The commits whose helpers share locks with this version's: one that most kinds are in, and one
+// with s3: and flock: too. Sites upgrade one host after another, so that versions meet.
 const (
-	pinned       = "d7ebf09a8db0c302bcd93e69720fb1993d37359c" // of 21 November 2026
-	pinnedRemote = "0d504c500f780ed88fcf6e96e2ba7cc7e691fe77" // of 23 November 2026
+	pinned = "d7ebf09a8db0c302bcd93e69720fb1993d37359c" // of 21 November 2026
+	later  = "c5d3a723548d71556850f7c5e9fd4a0c051b89ae" // of 23 November 2026
 )
 
 // TestVersions has helpers of an older version and of this one take turns with every kind of lock,
-// and kills them: as holders, as waiters, and as those who break what the others left.
+// and kills them: as holders, as waiters, and as those who break what the others left. Only with
+// -long it makes the later one of the older versions, for the kinds that the other does not know.
 func TestVersions(t *testing.T) {
 	lab.NotShort(t, "it kills processes for half a minute")
 	t.Parallel()
 	lab.Program(t, "cmd/locksmith-remote")
-	older, remote := atCommit(t, pinned, "./cmd/locksmith"), ""
+	older, newer := atCommit(t, pinned, "./cmd/locksmith"), ""
 	if *long {
-		remote = atCommit(t, pinnedRemote, "./cmd/locksmith", "./cmd/locksmith-remote")
+		newer = atCommit(t, later, "./cmd/locksmith", "./cmd/locksmith-remote")
 	}
 	newHistory(t, toKill()/4, func(k kind) kind {
 		if k.cells = min(k.cells, 1); *long {
 			k.cells *= 2
 		}
 		k.helpers = []string{older, ""}
-		if strings.HasPrefix(k.name, "s3:") {
-			if k.helpers[0] = remote; remote == "" {
+		if strings.HasPrefix(k.name, "s3:") || strings.HasPrefix(k.name, "flock:") {
+			if k.helpers[0] = newer; newer == "" {
 				k.cells = 0
 			}
 		}
