@@ -103,7 +103,7 @@ var networks = []mishap{
 			c.cut(ftpserver.Fault{Command: 1, At: ftpserver.Answered, Do: ftpserver.Stall})
 		},
 		wake: func(c *cell) { c.proxy.Heal() }},
-	{Mishap: mishaps.AnswersLost, where: kind.isRemote, few: onHeartbeat, lease: longLease,
+	{Mishap: mishaps.AnswersLost, where: kind.isRemote, few: onHeartbeat, lease: cutLease, // it logs in anew
 		prepare: (*cell).behindProxy,
 		inject: func(c *cell) {
 			for i := range c.proxy.Conns() {
