@@ -27,9 +27,9 @@ type attempt struct {
 	phase   phase
 	mine    *claim // nil if the phase is idle
 	block   block  // what the last Try that failed saw
-	// owned: in plain style, the lock's directory is empty and ours: we made it, or we
-	// removed the last entry. Only we may commit onto it or remove it. It may be set in
-	// every phase: after we came to own L we may have to give up our reservation.
+	// owned: in plain style, the lock's directory is empty and ours: we made it, or we removed the
+	// last entry. Only we may commit onto it or remove it. owned may be set in every phase: after we
+	// came to own L we may have to give up our reservation.
 	owned bool
 	pin   io.Closer // of a lock's directory that is ours; nil: none
 	// What the attempt has learned of its place.
@@ -42,8 +42,8 @@ type attempt struct {
 	crowd    backoff.Crowd
 }
 
-// A phase is what there is of an attempt: its reservation, or its entry in a lock that it
-// shares.
+// A phase is how far an attempt has come with its reservation, or with its entry in a lock that
+// it shares. Below, "it" is that reservation or entry.
 //
 //	idle            reserve, join: it is made                            -> fresh
 //	                  or its making may be incomplete                    -> leaving
@@ -59,11 +59,11 @@ type attempt struct {
 type phase int
 
 const (
-	// idle: there is nothing of it.
+	// idle: there is none.
 	idle phase = iota
-	// fresh: it was there after the last Wait.
+	// fresh: we have made or seen it since the last Wait.
 	fresh
-	// waiting: it was there before the last Wait, and others may have removed it.
+	// waiting: it was there before the last Wait, and others may have removed it since.
 	waiting
 	// unsure: its entry may be in the lock.
 	unsure
@@ -75,7 +75,7 @@ const (
 // the first of these, and goes on to another when the place turns out to need it.
 //
 //	oneStep   the place cannot do it                                 -> twoSteps
-//	twoSteps  the server does not rename onto what is there at all   -> renaming
+//	twoSteps  the server never renames onto an existing directory    -> renaming
 type gate int
 
 const (
@@ -83,7 +83,7 @@ const (
 	oneStep gate = iota
 	// twoSteps: to make the lock's directory is the gate, the commit replaces it.
 	twoSteps
-	// renaming: the commit is the gate, because the server renames so.
+	// renaming: the commit is the gate, because this server's renames replace nothing.
 	renaming
 )
 
@@ -109,7 +109,7 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 	h, err := a.race(ctx)
 	switch {
 	case err == nil:
-		// Another Try is another wish.
+		// The next Try acquires the lock anew.
 		*a = attempt{lock: a.lock, request: a.request, removes: a.removes, pauses: a.request.Polls.Schedule()}
 		return h, nil
 	case dirs.Passing(err) && ctx.Err() == nil:
@@ -133,7 +133,7 @@ func (a *attempt) open() {
 
 // race tries until we hold the lock, somebody else does, or it fails.
 func (a *attempt) race(ctx context.Context) (*hold, error) {
-	var refusal *backend.Error // why the last one was in vain, if that may be because of others
+	var refusal *backend.Error // why the last try failed, if others may be the cause
 	h, err := backend.Retry(ctx, maxRaces, func() (*hold, error) {
 		h, err := a.takeAnew(ctx)
 		refusal = nil
@@ -154,7 +154,7 @@ func (a *attempt) race(ctx context.Context) (*hold, error) {
 	return nil, a.obstructed(err)
 }
 
-// takeAnew tries once, after what was left of an earlier try is removed.
+// takeAnew first removes what an earlier try has left, then tries once.
 func (a *attempt) takeAnew(ctx context.Context) (*hold, error) {
 	if a.phase == leaving {
 		if err := a.withdraw(ctx); err != nil {
@@ -210,13 +210,13 @@ func (a *attempt) cannotRename(ctx context.Context) bool {
 	own := labels.Ticket{Lease: a.request.Owner.Lease, ID: a.lock.NewID()}
 	from, to, inside := a.lock.reservation(own), a.probe(), "/"+labels.Entry{Kind: labels.Exclusive, Ticket: own}.String()
 	made, moved, _ := a.tryRename(ctx, from, to, []string{from, from + inside},
-		[]string{to + inside, to, from + inside, from}) // what stays, a holder tends to
+		[]string{to + inside, to, from + inside, from}) // a holder tends to what stays
 	return dirs.Refused(made) || dirs.Refused(moved) || dirs.Forbidden(moved)
 }
 
-// tryRename tries out a rename with directories of our own, beside the lock: before it, some
-// are made, and after it, some removed. stays is why one of these may still be there, if the
-// server neither refused to remove it nor left open whether it did.
+// tryRename tries out a rename beside the lock, with directories of our own: it makes those in
+// before, renames, and removes those in after. stays is the error of a removal that was neither
+// refused nor unclear: that directory may still be there.
 func (a *attempt) tryRename(ctx context.Context, from, to string, before, after []string) (made, moved, stays error) {
 	for _, d := range before {
 		made = errors.Join(made, a.dir.Mkdir(ctx, d))
@@ -246,8 +246,8 @@ func (a *attempt) Withdraw(ctx context.Context) error {
 	return nil
 }
 
-// withdraw removes what there is of us beside the lock and in it; the next try has a new
-// ticket. If our entry was the last one in a plain lock, that is ours now.
+// withdraw removes what there is of us beside the lock and in it; the next try has a new ticket.
+// If our entry was in a plain lock, that is empty and ours now.
 func (a *attempt) withdraw(ctx context.Context) error {
 	if a.phase == idle {
 		return nil
@@ -278,8 +278,8 @@ func (a *attempt) disclaim() {
 	a.owned, a.pin = false, nil
 }
 
-// removeLock removes the lock's directory, if it is ours. If the answer is lost it is not
-// tried again, because by then the directory may be somebody else's.
+// removeLock removes the lock's directory, if it is ours. After a lost answer it does not try
+// again, because by then the directory may be somebody else's.
 func (a *attempt) removeLock(ctx context.Context) error {
 	if !a.owned {
 		return nil

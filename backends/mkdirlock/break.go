@@ -9,9 +9,8 @@ import (
 	"locksmith/backends/mkdirlock/labels"
 )
 
-// Break implements backend.Backend. It removes what carries the id, and nothing
-// else; the holder learns it at its next heartbeat. In plain style the lock's
-// directory then is empty and ours.
+// Break implements backend.Backend. It removes what carries the id, and nothing else; the holder
+// learns of it at its next heartbeat. In plain style the lock's directory then is empty and ours.
 func (l *Lock) Break(ctx context.Context, id string) error {
 	dir := l.NewDir()
 	defer dir.Close()
@@ -40,8 +39,8 @@ func (l *Lock) Break(ctx context.Context, id string) error {
 	return l.noSuch(id)
 }
 
-// listLock lists the lock's directory. One that is missing has nothing in it; one
-// that is there and cannot be listed is refused.
+// listLock lists the lock's directory. If that is missing, there are no names. If it is there and
+// cannot be listed, the error is the server's refusal.
 func (l *Lock) listLock(ctx context.Context, dir dirs.Dir) ([]string, error) {
 	for tries := 1; ; tries++ {
 		names, err := dir.List(ctx, l.lock())
@@ -54,7 +53,7 @@ func (l *Lock) listLock(ctx context.Context, dir dirs.Dir) ([]string, error) {
 			return nil, err2
 		case !there:
 			return nil, nil
-		case tries == maxRaces: // it does not come and go
+		case tries == maxRaces: // so it does not just come and go
 			return nil, err
 		}
 	}
@@ -64,7 +63,7 @@ func (l *Lock) noSuch(id string) error {
 	return l.Address.NoSuch("break " + backend.Quoted(id))
 }
 
-// breakEntry removes an entry in the lock, and the lock's directory where that is
+// breakEntry removes an entry in the lock; in plain style also the lock's directory, which is
 // ours then.
 func (l *Lock) breakEntry(ctx context.Context, dir dirs.Dir, e labels.Entry) error {
 	if l.Style == PlainStyle && !dirs.MayRemove(dir, l.lock()) {
@@ -87,7 +86,7 @@ func (l *Lock) breakEntry(ctx context.Context, dir dirs.Dir, e labels.Entry) err
 	return h.removeLock(ctx)
 }
 
-// breakSeen removes an entry whose time is over.
+// breakSeen removes an entry that is due. Unless overIn is over as well, the entry must be bare.
 func (l *Lock) breakSeen(ctx context.Context, dir dirs.Dir, s observation) error {
 	if overIn(s) == 0 {
 		return l.removeEntry(ctx, dir, s.Of.at, s.Of.entry.String(), s.Of.inside)

@@ -23,20 +23,19 @@ type claim struct {
 	home   string    // our reservation; empty: none
 	at     string    // the directory where our entry is: home or the lock
 	inLock bool      // it may be in the lock
-	pin    io.Closer // of home, by whatever name; nil: none
+	pin    io.Closer // of the directory that was made as home, whatever its name is now; nil: none
 	record owner.Record
 	parts  []string // of the record
 
-	// beats are the names that our heartbeat may have, of which one exists; more than one
+	// beats are the names that our heartbeat may have: one of them exists, and there are several
 	// after an answer was lost. The number next was not used yet.
 	beats []string
 	next  uint64
 	// unwritten are the names of the further parts of the record that may be missing.
 	unwritten []string
-	// confirmed is when the last request was sent that proved the entry there, by the
-	// request's clock.
+	// confirmed is when we sent the last request that proved our entry there, by the clock above.
 	confirmed time.Duration
-	// shown is when the last heartbeat was sent that succeeded.
+	// shown is when we sent the last heartbeat that succeeded.
 	shown time.Duration
 }
 
@@ -64,7 +63,7 @@ func (c *claim) path() string { return c.at + "/" + c.entry.String() }
 func (c *claim) acquiredNow() {
 	now := c.lock.Today()
 	if now.Sub(c.record.Acquired).Abs() < time.Millisecond {
-		return // records have whole ones
+		return // records have whole milliseconds
 	}
 	c.record.Acquired = now
 	if parts, err := labels.Pack(c.record); err == nil && len(parts) == 1 && len(c.parts) == 1 {
@@ -72,9 +71,9 @@ func (c *claim) acquiredNow() {
 	}
 }
 
-// refresh is a heartbeat, and proves that our entry is there. dirs.ErrAbsent means that it is
-// gone; or that it was silent for so long that somebody may have decided to remove it and
-// will do so.
+// refresh makes a heartbeat, which proves that our entry is there. dirs.ErrAbsent means that our
+// entry is gone, or was silent for so long that somebody may have decided to remove it and will
+// do so.
 func (c *claim) refresh(ctx context.Context) error {
 	sent := c.clock.Now()
 	if err := c.beat(ctx); err != nil {
@@ -96,11 +95,11 @@ func (c *claim) late() bool {
 	return c.old()
 }
 
-// old reports that our entry was last known to be there a lease ago.
+// old reports that we have not known for a lease whether our entry is there.
 func (c *claim) old() bool { return c.clock.Now()-c.confirmed >= c.entry.Ticket.Lease }
 
-// beat is a heartbeat. Before the first the record is written; parts that may be missing
-// then are written later, for a holder can do without them.
+// beat makes a heartbeat. Before the first one it writes the record. Parts that may be missing
+// then it writes after later heartbeats: a holder can do without them.
 func (c *claim) beat(ctx context.Context) error {
 	first := len(c.beats) == 0
 	if first {
@@ -117,7 +116,7 @@ func (c *claim) beat(ctx context.Context) error {
 	return nil
 }
 
-// count gives the heartbeat the next number. The first one is made.
+// count renames the heartbeat to the next number, or makes it if there is none.
 func (c *claim) count(ctx context.Context) error {
 	name := labels.BeatName(c.next, c.parts)
 	for _, last := range c.beats {
@@ -131,7 +130,7 @@ func (c *claim) count(ctx context.Context) error {
 		if err := c.whyRefused(ctx, name, err); backend.CodeOf(err) != protocol.CannotCreate {
 			return err
 		}
-		// It is there now: the request that made it was late.
+		// Our entry is there now: the request that made it was executed late.
 		if err = c.dir.Mkdir(ctx, c.path()+"/"+name); dirs.Refused(err) {
 			return c.whyRefused(ctx, name, err)
 		}
@@ -153,7 +152,7 @@ func (c *claim) counted(name string, err error) error {
 	return c.lock.fail("refresh our entry", err)
 }
 
-// whyRefused finds out why a heartbeat was refused: nil if it is there nevertheless,
+// whyRefused finds out why a heartbeat was refused: nil if the heartbeat is there nevertheless,
 // dirs.ErrAbsent if our entry is gone.
 func (c *claim) whyRefused(ctx context.Context, name string, cause error) error {
 	switch made, err := c.lock.exists(ctx, c.dir, c.path()+"/"+name); {
@@ -169,9 +168,9 @@ func (c *claim) whyRefused(ctx context.Context, name string, cause error) error 
 		"without heartbeats nobody knows that we live: may this user make and rename directories there?")
 }
 
-// writeRecord makes what does not fit into the name of the heartbeat. A part that may be
-// missing nevertheless is made after the next heartbeat: without it we can never be proven
-// dead.
+// writeRecord makes the parts of the record that do not fit into the name of the heartbeat. A
+// part that may still be missing is made after the next heartbeat: without it we can never be
+// proven dead.
 func (c *claim) writeRecord(ctx context.Context) error {
 	var missing []string
 	for _, name := range c.unwritten {
@@ -198,9 +197,9 @@ func (c *claim) remove(ctx context.Context) error {
 	return c.lock.removeEntry(ctx, c.dir, c.at, c.entry.String(), inside)
 }
 
-// withdraw removes all that there may be of us: our entry and the reservation. It
-// reports whether it emptied the lock. A rename that is executed late moves the entry
-// from the reservation to the lock, so it is looked for in this order.
+// withdraw removes our entry and our reservation, if there are any. emptied: the entry was in the
+// lock. It looks for the entry in the reservation first, then in the lock: a rename that is
+// executed late moves the entry that way.
 func (c *claim) withdraw(ctx context.Context) (emptied bool, err error) {
 	err = dirs.ErrAbsent
 	if c.home != "" {

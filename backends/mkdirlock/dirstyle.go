@@ -13,7 +13,8 @@ import (
 // takeExclusive acquires a lock in dir style exclusively:
 //
 //	1  make a reservation in L, with our entry in it
-//	2  rename it to L/lock, which is missing or empty; refused -> look who has it
+//	2  rename the reservation to L/lock, which is missing or empty; refused -> look who
+//	   has the lock
 //	3  the first heartbeat, in L/lock: our entry is there
 //
 // An empty L/lock is free, and anybody may remove it.
@@ -48,7 +49,7 @@ func (a *attempt) enterTree(ctx context.Context) (*hold, error) {
 	return a.withToken(ctx, h, err)
 }
 
-// lookTree sees who has the lock, and breaks the dead. It returns backend.ErrAgain,
+// lookTree looks who has the lock, and breaks the dead. It returns backend.ErrAgain,
 // dirs.ErrAbsent or a *backend.HeldError.
 func (a *attempt) lookTree(ctx context.Context, cause error) error {
 	if !a.lookDue() {
@@ -79,12 +80,12 @@ func (a *attempt) lookTree(ctx context.Context, cause error) error {
 	return backend.ErrAgain
 }
 
-// removeEmpty is for a lock that is empty or missing though we were refused: it was
-// just released; or our reservation is gone; or the server does not rename onto a
-// directory that is there.
+// removeEmpty follows a rename that was refused though the lock is empty or missing. The lock was
+// just released; or our reservation is gone; or the server never renames onto an existing
+// directory.
 func (a *attempt) removeEmpty(ctx context.Context, cause error) error {
 	if err := a.mustBeHome(ctx); err != nil {
-		return err // somebody removed it, perhaps, after we were silent for long
+		return err // perhaps somebody removed our reservation after we were silent for long
 	}
 	if err := a.dir.Rmdir(ctx, a.lock.lock()); err != nil && !dirs.Refused(err) && !dirs.Unclear(err) {
 		return a.lock.fail("remove the empty lock directory", err)
@@ -92,8 +93,8 @@ func (a *attempt) removeEmpty(ctx context.Context, cause error) error {
 	return a.lock.again("rename our reservation to the lock", cause)
 }
 
-// breakDead breaks the dead among these entries in the lock, and returns the living
-// one that may be broken next, or nil.
+// breakDead removes those of these entries in the lock that are due. Of the others it returns the
+// one that is due first, or nil.
 func (a *attempt) breakDead(ctx context.Context, entries []labels.Entry) (*observation, error) {
 	var first *observation
 	for _, e := range entries {
@@ -124,12 +125,12 @@ func (a *attempt) breakDead(ctx context.Context, entries []labels.Entry) (*obser
 
 // takeShared acquires a lock in dir style to share it:
 //
-//	1  make our entry in L/lock; it is missing -> make that first
+//	1  make our entry in L/lock; L/lock is missing -> make that first
 //	2  a heartbeat: our entry is there
 //	3  list L/lock: our entry is missing -> new ticket; any exclusive entry -> held;
 //	   none -> it is ours
 //
-// From 1 on L/lock is not empty, so that nobody comes to hold it exclusively.
+// From 1 on L/lock is not empty, so nobody can come to hold it exclusively.
 func (a *attempt) takeShared(ctx context.Context) (*hold, error) {
 	if a.phase == idle {
 		if err := a.holdBack(ctx); err != nil {
@@ -187,10 +188,10 @@ func (a *attempt) join(ctx context.Context) error {
 	}
 	switch {
 	case err == nil, dirs.Unclear(err):
-		a.mine, a.phase = c, fresh // if it is not there, the heartbeat tells
+		a.mine, a.phase = c, fresh // if our entry is not there, the heartbeat tells
 		return nil
 	case dirs.Refused(err):
-		a.mine, a.phase = c, leaving // a server that crashed says so of what is there
+		a.mine, a.phase = c, leaving // a server that crashed refuses what it has done
 		if err := a.withdraw(ctx); err != nil {
 			return err
 		}

@@ -24,8 +24,7 @@ func explain(e *backend.Error) {
 	}
 }
 
-// again is backend.ErrAgain with its reason. If it happens again and again, that is what
-// is told.
+// again is backend.ErrAgain with its reason, which is told if all tries end so.
 func (l *Lock) again(op string, err error) error {
 	return errors.Join(backend.ErrAgain, l.fail(op, err))
 }

@@ -8,9 +8,8 @@ import (
 	"locksmith/backends/mkdirlock/labels"
 )
 
-// Writers are preferred: a newcomer that would share the lock holds back, for a lease of
-// its own at most, while somebody waits to hold it exclusively. Safety does not depend on
-// it.
+// Writers are preferred: while somebody waits to hold the lock exclusively, a newcomer that would
+// share it holds back, for its own lease at most. Safety does not depend on this.
 
 // holdBack returns a *backend.HeldError while we hold back.
 func (a *attempt) holdBack(ctx context.Context) error {
@@ -29,7 +28,7 @@ func (a *attempt) holdBack(ctx context.Context) error {
 		case err != nil:
 			return err
 		case overIn(s) == 0:
-			_ = a.lock.removeReservation(ctx, a.dir, t) // else a holder does
+			_ = a.lock.removeReservation(ctx, a.dir, t) // if this fails, a holder does it
 		default:
 			return a.holdBackFor(s)
 		}

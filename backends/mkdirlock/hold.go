@@ -21,19 +21,19 @@ type hold struct {
 	token  uint64
 	others watch.Others[spot] // for Tend only
 	next   string             // the ticket with which Tend goes on
-	crowd  bool               // too much is around the lock to be listed again and again
+	crowd  bool               // there are too many names around the lock to list them again and again
 	stage  stage
 }
 
-// A stage is how far a hold has come to its end. Each follows the one before; a stage may
-// be left out. Answers may be lost, and then Release is called again.
+// A stage is how far a hold has come to its end. They follow each other in this order, and some
+// may be left out. After a lost answer Release is called again.
 type stage int
 
 const (
 	holding  stage = iota
-	asked          // to remove our entry; the answer was lost
-	emptied        // it was we who removed it, so that an L in plain style is ours
-	checking       // L's removal was asked for, or L may not be ours: it is only looked at
+	asked          // we asked to remove our entry; the answer was lost
+	emptied        // we removed our entry, so that an L in plain style is ours
+	checking       // we asked to remove L, or L may not be ours: we only look at it
 	gone           // our entry was found missing: there is nothing to release
 )
 
@@ -80,7 +80,7 @@ func (h *hold) Release(ctx context.Context) error {
 	return nil
 }
 
-// removeEntry removes our entry. If it is not there, we may have removed it ourselves by a
+// removeEntry removes our entry. If our entry is missing, we may have removed it ourselves by a
 // request whose answer was lost.
 func (h *hold) removeEntry(ctx context.Context) error {
 	if h.stage >= emptied {
@@ -91,7 +91,7 @@ func (h *hold) removeEntry(ctx context.Context) error {
 	case err == nil:
 		h.stage = emptied
 	case errors.Is(err, dirs.ErrAbsent) && h.stage == asked:
-		h.stage = checking // perhaps somebody else removed it: then L is not ours
+		h.stage = checking // perhaps somebody else removed our entry: then L is not ours
 	case errors.Is(err, dirs.ErrAbsent):
 		h.lose()
 		return h.lock.lost("remove our entry")
@@ -104,8 +104,8 @@ func (h *hold) removeEntry(ctx context.Context) error {
 	return nil
 }
 
-// removeLock removes L, which is empty and ours. After an unclear answer it may be
-// somebody else's already.
+// removeLock removes L, which is empty and ours. After an unclear answer L may be somebody else's
+// already.
 func (h *hold) removeLock(ctx context.Context) error {
 	if h.stage == checking {
 		return h.mustBeRemoved(ctx)

@@ -34,7 +34,7 @@ func (i *inspection) look(ctx context.Context, dir dirs.Dir) error {
 	around, _ := l.around()
 	names, err := dir.List(ctx, around)
 	if dirs.Refused(err) && l.Style == DirStyle {
-		// It was never used; or we may not look.
+		// The lock was never used; or we may not look.
 		there, err2 := l.exists(ctx, dir, l.Name)
 		switch {
 		case err2 != nil:
@@ -69,8 +69,8 @@ func (i *inspection) all(ctx context.Context, dir dirs.Dir, names []string) erro
 	return i.reservations(ctx, names)
 }
 
-// listedOtherwise lists a directory that was refused: some servers do that with an
-// empty one when asked for names alone.
+// listedOtherwise lists a directory with times after its names were refused: some servers refuse
+// to list the names alone of an empty one.
 func listedOtherwise(ctx context.Context, dir dirs.Dir, at string, cause error) (names []string, err error) {
 	stat, ok := dir.(dirs.StatDir)
 	if !ok {

@@ -23,7 +23,7 @@ func (l *Lock) around() (dir, prefix string) {
 	return ".", l.Name + "." + labels.ReservationPrefix
 }
 
-// reservation is a directory that is going to replace the lock's.
+// reservation is the path of a directory that is to replace the lock's.
 func (l *Lock) reservation(t labels.Ticket) string {
 	dir, prefix := l.around()
 	if dir == "." {
@@ -42,7 +42,8 @@ func (l *Lock) parseReservation(name string) (labels.Ticket, bool) {
 	return labels.ParseTicket(rest)
 }
 
-// reservationsIn are those among the names in the directory around.
+// reservationsIn returns the tickets of the reservations among these names in the directory
+// around.
 func (l *Lock) reservationsIn(names []string) []labels.Ticket {
 	var all []labels.Ticket
 	for _, name := range names {

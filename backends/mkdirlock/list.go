@@ -35,7 +35,7 @@ func (l *Lock) List(ctx context.Context, listing backend.Listing) error {
 	return w.Run(ctx)
 }
 
-// A dirTree is where a Dir leads to.
+// A dirTree is a Dir as a tree of directories.
 type dirTree struct {
 	place *Lock
 	dir   dirs.Dir
@@ -54,7 +54,7 @@ func (t dirTree) List(ctx context.Context, below string) ([]finder.Entry, error)
 	case err == nil && below == "" && len(entries) == 0:
 		err = t.missing(ctx)
 	case below != "" && (backend.CodeOf(err) == protocol.Usage || dirs.Refused(err) && t.gone(ctx, l.Name+below)):
-		return nil, fs.ErrNotExist // or no lock of ours may have such a name
+		return nil, fs.ErrNotExist // it is gone, or has a name that no lock of ours may have
 	}
 	if err != nil {
 		return nil, l.fail("list the directory", err)
@@ -70,11 +70,11 @@ func (t dirTree) List(ctx context.Context, below string) ([]finder.Entry, error)
 	return all, nil
 }
 
-// missing tells a place that is not there from one that is empty, which some servers
-// list alike.
+// missing returns an error if the place is not there. Some servers list what is not there as an
+// empty directory.
 func (t dirTree) missing(ctx context.Context) error {
 	if t.place.Name == "." {
-		return nil // where a log in leads there is something
+		return nil // the directory to which a log in leads exists
 	}
 	there, err := t.place.exists(ctx, t.dir, t.place.Name)
 	if err == nil && !there {
@@ -95,9 +95,9 @@ func (t dirTree) gone(ctx context.Context, name string) bool {
 // Read implements finder.Tree: no lock here is a file.
 func (dirTree) Read(string) finder.Content { return finder.Content{} }
 
-// A listKind knows locks of ours among directories.
+// A listKind recognizes our locks among directories.
 type listKind struct {
-	place *Lock // as if the directory were one
+	place *Lock // the directory of locks, as if it were a lock itself
 	dir   dirs.Dir
 	empty bool // an empty directory is a lock, too
 }
@@ -116,8 +116,8 @@ func (k listKind) at(path string, style Style) *Lock {
 	return &l
 }
 
-// Beside implements finder.DirectoryKind. A plain lock that is free but waited for is
-// told of at the first reservation.
+// Beside implements finder.DirectoryKind. A plain lock that is free but waited for has no
+// directory: it is told of at its first reservation.
 func (k listKind) Beside(ctx context.Context, in *finder.Directory, name string) finder.Answer {
 	lock, ok := labels.LockOfReservation(name)
 	switch {
@@ -143,7 +143,7 @@ func (k listKind) Directory(ctx context.Context, d, in *finder.Directory) finder
 	case in == nil && len(labels.EntriesIn(names)) > 0:
 		return k.see(ctx, k.at("", PlainStyle), func(i *inspection, dir dirs.Dir) error { return i.look(ctx, dir) })
 	case in == nil:
-		return finder.Answer{} // the place where the search begins is one for locks
+		return finder.Answer{} // the search begins in a place for locks, not in a lock
 	}
 	waiters := reservationsOf(in, d.Path[strings.LastIndexByte(d.Path, '/')+1:])
 	if len(labels.EntriesIn(names)) == 0 && len(waiters) == 0 && !empty {
@@ -158,9 +158,9 @@ func (k listKind) Part(name string) bool {
 	return ok || labels.IsDirStyle(dirs.Entry{Name: name})
 }
 
-// isDirStyle reports that a directory is a lock in dir style. One called
-// "lock" in it proves nothing, for a plain lock may have that name, unless only locks
-// of this style are asked for and there is nothing else.
+// isDirStyle reports that a directory is a lock in dir style. That a directory called "lock" is
+// in it proves nothing, for a plain lock may have that name; unless only locks in dir style are
+// asked for, and nothing else is in it.
 func (k listKind) isDirStyle(d *finder.Directory) bool {
 	parts, proven := 0, false
 	for _, e := range d.Entries {

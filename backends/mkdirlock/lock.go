@@ -21,7 +21,7 @@ type Lock struct {
 	Tokens  bool
 	Address backend.Name // for messages
 	Pace    Pace
-	// Depth is how many directories deep List looks, if it is not told; 0: to the end.
+	// Depth is how many levels deep List looks if it is not told; 0: all.
 	Depth int
 }
 
@@ -56,17 +56,17 @@ func CheckOptions(a backend.Address) error {
 	return nil
 }
 
-// A Pace is how often a waiter asks. The pause between two tries grows with the
-// time that nothing has happened.
+// A Pace is how often a waiter asks. The longer nothing has happened, the longer is the pause
+// between two tries.
 type Pace struct {
 	Min, Max time.Duration
-	// Less is by how much a pause may be shorter, at random, so that those who came together do
-	// not stay together.
+	// Less is by how much a pause may be shorter, at random, so that waiters that came together do
+	// not keep asking together.
 	Less time.Duration
-	// Look is how often to look who holds the lock, at most; 0: twice in a lease.
+	// Look is the pause between two looks at who holds the lock; 0: half a lease.
 	Look time.Duration
-	// Each is that of a backoff.Crowd, and Crowd the Max of one of many, before it is
-	// spread; 0: the same.
+	// Each is that of the backoff.Crowd. Crowd replaces Max where many wait, before the pause is
+	// spread; 0: Max stays.
 	Each, Crowd time.Duration
 }
 

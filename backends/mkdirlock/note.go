@@ -55,7 +55,8 @@ func (l *Lock) removeNote(ctx context.Context, dir dirs.Dir, parts []labels.Note
 
 var _ backend.NotedHold = (*hold)(nil)
 
-// Note implements backend.NotedHold. Who has lost the lock has closed its directory.
+// Note implements backend.NotedHold. It opens the place anew, because a hold that has lost its
+// lock has closed its dir.
 func (h *hold) Note(ctx context.Context) (*owner.Note, error) {
 	l := h.lock
 	if l.Style != DirStyle {
@@ -76,7 +77,7 @@ func (h *hold) Note(ctx context.Context) (*owner.Note, error) {
 	return &n, nil
 }
 
-// note sees the last one, for people.
+// note puts the last note into the report, for people.
 func (i *inspection) note(names []string) {
 	var all []owner.Note
 	for named, parts := range labels.PartsOfNotes(names) {
@@ -87,8 +88,8 @@ func (i *inspection) note(names []string) {
 	i.report.Broken = owner.NewestNote(all)
 }
 
-// tendNotes removes those of which whoever lost the lock must have learned: we have seen them
-// for that one's lease.
+// tendNotes removes a note when we have seen it for the lease of the holder that was broken: that
+// one must have learned of its loss by then.
 func (h *hold) tendNotes(ctx context.Context, names []string) error {
 	if h.lock.Style != DirStyle {
 		return nil

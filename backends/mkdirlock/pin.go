@@ -9,7 +9,7 @@ import (
 	"locksmith/backends/mkdirlock/dirs"
 )
 
-// disk is dir, if locks of this style can do with more.
+// disk is dir, if it is a Disk and the lock is of plain style; else nil.
 func (l *Lock) disk(dir dirs.Dir) dirs.Disk {
 	d, ok := dir.(dirs.Disk)
 	if !ok || l.Style != PlainStyle {
@@ -18,9 +18,9 @@ func (l *Lock) disk(dir dirs.Dir) dirs.Disk {
 	return d
 }
 
-// pin pins the lock's directory before an entry in it is removed. If the entry was there
-// before and is there after, it is in the directory that is pinned. backend.ErrAgain: that
-// is gone. Without a Disk there is no pin.
+// pin pins the lock's directory, before an entry in it is removed. If the entry was there before
+// the pin and is there after, it is in the directory that is pinned. backend.ErrAgain: the
+// directory is gone. Without a Disk there is no pin.
 func (l *Lock) pin(ctx context.Context, dir dirs.Dir, at string) (io.Closer, error) {
 	disk := l.disk(dir)
 	if disk == nil {
@@ -30,7 +30,7 @@ func (l *Lock) pin(ctx context.Context, dir dirs.Dir, at string) (io.Closer, err
 	switch {
 	case dirs.Refused(err):
 		return nil, backend.ErrAgain
-	case err != nil && !errors.Is(err, errors.ErrUnsupported): // else nobody removes it as abandoned
+	case err != nil && !errors.Is(err, errors.ErrUnsupported): // if unsupported, nobody removes it as abandoned
 		return nil, l.fail("open the lock directory", err)
 	}
 	return pin, nil

@@ -35,7 +35,7 @@ func Open(a backend.Address) (backend.Backend, error) {
 	return l.Here().Backend(), nil
 }
 
-// Kind knows the locks below a directory that are directories of ours.
+// Kind recognizes locks of this package below a directory.
 func Kind(dir string) finder.DirectoryKind {
 	l := Lock{Name: strings.TrimPrefix(dir, "/"), Tokens: true, Address: backend.Address{Scheme: Scheme, Path: dir}.Name()}
 	return listKind{place: l.Here(), dir: disk.New("/", func() bool { return false })}

@@ -47,8 +47,8 @@ func (l *Lock) checkReaping(r backend.Reaping) error {
 	return nil
 }
 
-// noPlace refuses the address of a lock. Reaping inside a lock would take its fencing
-// tokens for empty locks and remove them, and tokens would start again.
+// noPlace refuses the address of a lock. Reaping inside a lock would take its fencing tokens for
+// empty locks and remove them, and tokens would count from the start again.
 func (l *Lock) noPlace(why string) error {
 	here, _, _ := strings.Cut(string(l.Address), "?")
 	above := here[:max(strings.LastIndexByte(here, '/'), 0)]

@@ -12,9 +12,9 @@ import (
 	"locksmith/protocol"
 )
 
-// tryRemoving makes a reservation and removes it, before there is anything of the lock: a
-// user that may make directories but not remove them could never release it. That is two
-// requests, once in an attempt; nothing else that is done before we hold tells.
+// tryRemoving makes a reservation and removes it, before there is anything of the lock: a user
+// that may make directories but not remove them could never release the lock. That costs two
+// requests, once in an attempt. Nothing else that we do before we hold the lock tells.
 func (a *attempt) tryRemoving(ctx context.Context) error {
 	if err := a.tryRemembered(ctx); err != nil || a.removes {
 		return err
@@ -63,18 +63,17 @@ func (a *attempt) mustBeRemoved(ctx context.Context, c *claim, cause error) erro
 	return a.lock.stays(c.home, cause)
 }
 
-// stays says that what we make cannot be removed, and what is the proof.
+// stays is the error of a place where what we make cannot be removed; name is the proof.
 func (l *Lock) stays(name string, cause error) error {
 	return l.Address.Failure(protocol.CannotCreate, "try to remove what we make", fmt.Errorf("%s had to stay: %w", backend.Quoted(name), cause),
 		"this user may make directories there, but not remove them, so that no lock is ever released: see locksmith doctor")
 }
 
-// hasToStay is the sign by which a reservation is remembered that could not be removed.
+// hasToStay is the sign under which the memory keeps a reservation that could not be removed.
 const hasToStay = "it has to stay"
 
-// tryRemembered tries to remove what an earlier try had to leave, so that each try that is
-// refused for that reason does not leave one more. Nothing is asked of a place of which no
-// such thing is remembered.
+// tryRemembered tries to remove what earlier tries had to leave, so that tries that fail for this
+// reason do not each leave another. If nothing such is remembered, it asks the server nothing.
 func (a *attempt) tryRemembered(ctx context.Context) error {
 	if a.request.Memory == nil {
 		return nil
@@ -103,7 +102,7 @@ func (a *attempt) tryRemembered(ctx context.Context) error {
 	return nil
 }
 
-// removeRemembered returns nil if it is gone.
+// removeRemembered returns nil if what was left is gone.
 func (a *attempt) removeRemembered(ctx context.Context, name string) error {
 	err := a.dir.Rmdir(ctx, name)
 	switch {

@@ -12,13 +12,12 @@ import (
 	"locksmith/protocol"
 )
 
-// maxRemovals bounds how often an entry is emptied that others fill.
+// maxRemovals bounds how often an entry is emptied again that others fill again.
 const maxRemovals = 3
 
-// removeEntry removes the entry of one acquisition, with what is inside it as far
-// as is known. nil means that our removal succeeded: the emptied lock is ours.
-// dirs.ErrAbsent means that it is gone, but not by us. After an unclear answer nobody
-// knows.
+// removeEntry removes the entry of one acquisition. inside is what is known to be in it. nil
+// means that our removal succeeded: the emptied lock is ours. dirs.ErrAbsent means that the entry
+// is gone, but not by us. After an unclear answer nobody knows which.
 func (l *Lock) removeEntry(ctx context.Context, dir dirs.Dir, at, name string, inside []string) error {
 	path := at + "/" + name
 	for i := 0; ; i++ {
@@ -77,14 +76,14 @@ func (l *Lock) mayNotRemove(entry string, cause error) error {
 		"this user may make directories there, but not remove them: see locksmith doctor")
 }
 
-// all reports that we have already asked for the removal of all that is left. If it is
-// still there, a holder that lives has given it another name meanwhile.
+// all reports that we have asked to remove all that is left. If not, a holder that lives has
+// renamed its heartbeat meanwhile.
 func all(left, asked []string) bool {
 	return !slices.ContainsFunc(left, func(n string) bool { return !slices.Contains(asked, n) })
 }
 
-// exists reports whether there is a directory, by the listing of the one that it is in. If
-// that is refused, the answer is no: it is asked for what was refused before.
+// exists reports whether there is a directory, by the listing of the one around it. If that
+// listing is refused, the answer is no: callers ask about what was refused before.
 func (l *Lock) exists(ctx context.Context, dir dirs.Dir, name string) (bool, error) {
 	parent, base := path.Split(name)
 	names, err := dir.List(ctx, path.Clean(parent))
@@ -94,7 +93,7 @@ func (l *Lock) exists(ctx context.Context, dir dirs.Dir, name string) (bool, err
 	return slices.Contains(names, base), nil
 }
 
-// namesIn lists a directory. One that cannot be listed has nothing in it.
+// namesIn lists a directory. If the server refuses, there are no names.
 func (l *Lock) namesIn(ctx context.Context, dir dirs.Dir, at, op string) ([]string, error) {
 	names, err := dir.List(ctx, at)
 	if err != nil && !dirs.Refused(err) {
@@ -103,7 +102,8 @@ func (l *Lock) namesIn(ctx context.Context, dir dirs.Dir, at, op string) ([]stri
 	return names, nil
 }
 
-// removeIfEmpty removes a directory unless something is in it, or it is not there.
+// removeIfEmpty removes a directory. That something is in it, or that it is not there, is no
+// error.
 func (l *Lock) removeIfEmpty(ctx context.Context, dir dirs.Dir, name, op string) error {
 	if err := dir.Rmdir(ctx, name); err != nil && !dirs.Refused(err) {
 		return l.fail(op, err)
@@ -130,7 +130,7 @@ func (l *Lock) removeReservation(ctx context.Context, dir dirs.Dir, t labels.Tic
 	return l.removeIfEmpty(ctx, dir, at, "remove a reservation")
 }
 
-// A DirStyleLock is a lock in dir style, of which some stay. It implements
+// A DirStyleLock is a lock in dir style. A release leaves parts of it behind, so it implements
 // backend.Remover.
 type DirStyleLock struct{ *Lock }
 
@@ -161,9 +161,8 @@ func (l DirStyleLock) Exists(ctx context.Context) (bool, error) {
 	return there, nil
 }
 
-// Remove implements backend.Remover. All that it removes is empty, so that nobody is
-// hit who comes at that moment. The tokens go last but one: they go on unless all
-// else went well.
+// Remove implements backend.Remover. It removes only what is empty, so it hits nobody that comes
+// at that moment. The tokens go last but one, before L: unless all else is gone, they count on.
 func (l DirStyleLock) Remove(ctx context.Context, h backend.Hold) error {
 	if err := h.Release(ctx); err != nil {
 		return err

@@ -8,8 +8,8 @@ import (
 	"locksmith/backends/mkdirlock/labels"
 )
 
-// reserve makes our reservation, with our entry in it. It proves that we may make
-// directories beside the lock: if then the lock cannot be made, somebody has it.
+// reserve makes our reservation, with our entry in it. That proves that we may make directories
+// beside the lock: if we then cannot make the lock, somebody has it.
 func (a *attempt) reserve(ctx context.Context) error {
 	if a.phase != idle {
 		return nil
@@ -22,8 +22,8 @@ func (a *attempt) reserve(ctx context.Context) error {
 	if err != nil && !dirs.Unclear(err) && !dirs.Refused(err) {
 		return a.lock.fail("make our reservation", err)
 	}
-	// Even if it was refused: a server that crashed, or executed the request
-	// twice, says so of what is there.
+	// We go on even after a refusal: a server that crashed, or executed the request twice, refuses
+	// what it has done.
 	a.mine, a.phase = c, waiting // from here on there is something to remove
 	entered := a.dir.Mkdir(ctx, c.path())
 	switch {
@@ -36,13 +36,13 @@ func (a *attempt) reserve(ctx context.Context) error {
 		return a.lock.fail("make our reservation", entered)
 	}
 	if a.disk != nil {
-		c.pin, _ = a.disk.Stake(ctx, c.home) // without a pin it is a lock still
+		c.pin, _ = a.disk.Stake(ctx, c.home) // a lock needs no pin
 	}
 	a.phase = fresh
 	return nil
 }
 
-// makeHome makes the directory of a reservation, and that which it is in.
+// makeHome makes the directory of a reservation; in dir style also L around it, if need be.
 func (a *attempt) makeHome(ctx context.Context, c *claim) error {
 	c.home = a.lock.reservation(c.entry.Ticket)
 	c.at = c.home
@@ -64,11 +64,11 @@ func (a *attempt) withdrawIncomplete(ctx context.Context, cause error) error {
 	return a.lock.again("make our reservation", cause)
 }
 
-// makeTree makes the directory that the lock is in.
+// makeTree makes L of dir style.
 func (a *attempt) makeTree(ctx context.Context) error {
 	err := a.dir.Mkdir(ctx, a.lock.Name)
 	if dirs.Unclear(err) {
-		err = a.dir.Mkdir(ctx, a.lock.Name) // it is nobody's, so this does no harm
+		err = a.dir.Mkdir(ctx, a.lock.Name) // L is nobody's, so this does no harm
 	}
 	if err == nil || dirs.Refused(err) || dirs.Unclear(err) {
 		return nil // the next call finds out

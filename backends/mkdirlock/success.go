@@ -14,11 +14,11 @@ import (
 	"locksmith/backends/success"
 )
 
-// successes are those that a listing showed.
+// successes are those among the names that a listing showed.
 type successes struct {
 	hold    *hold // ours; nil: for whoever only reads their names
 	marks   []success.Mark
-	entries []dirs.Entry // with the times of the server, where it was now; nil: nobody needs them
+	entries []dirs.Entry // with the server's times, by whose clock it was now; nil: nobody needs them
 	now     time.Time
 }
 
@@ -43,7 +43,7 @@ func (s successes) Read(_ context.Context, m *success.Mark) error {
 	return nil
 }
 
-// clockStep is by how much local times to the minute may go back by themselves, when summer
+// clockStep is by how much local times to the minute may go back by themselves when summer time
 // ends.
 const clockStep = time.Hour + time.Minute
 
@@ -76,7 +76,7 @@ func (l DirStyleLock) LastSuccess(ctx context.Context, held backend.Hold) (*back
 	if !ok {
 		return nil, l.Address.Usage("look for the last success", "this place does not tell times", "use another kind of lock")
 	}
-	// Others take it for an empty reservation and nothing else.
+	// Others take the probe for an empty reservation and nothing else.
 	entries, now, err := dirs.ListWithNow(ctx, dir, l.Name, labels.ReservationPrefix+labels.Ticket{Lease: owner.MinLease, ID: l.NewID()}.String(), l.fail)
 	if err != nil {
 		return nil, err

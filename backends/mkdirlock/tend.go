@@ -12,10 +12,10 @@ import (
 	"locksmith/backends/owner"
 )
 
-// Tend implements backend.Hold. It removes what crashed waiters left: reservations that
-// are empty, or whose owner is proven dead or, in dir style, was silent for
-// a lease. Each is removed by its ticket. What ctx leaves no time for is looked at the next
-// time, and so is what comes after some that stay: the more wait, the less is asked about each.
+// Tend implements backend.Hold. It removes what crashed waiters left: reservations that are
+// empty, or whose owner is proven dead or, in dir style, was silent for a lease. Each is removed
+// by its ticket. It ends when ctx does, or when mostStay of them have stayed, and the next call
+// goes on from there: the more wait, the less is asked about each.
 func (h *hold) Tend(ctx context.Context) error {
 	if h.crowd {
 		return nil
@@ -46,12 +46,12 @@ func (h *hold) Tend(ctx context.Context) error {
 	return errs
 }
 
-// maxCrowd is how many names there may be in a directory that is not the lock's
-// alone, for a holder to list it at every heartbeat.
+// maxCrowd is how many names a directory that is not the lock's alone may have: a holder stops
+// listing a longer one at its heartbeats.
 const maxCrowd = 500
 
-// mostStay is how many reservations a heartbeat looks at that stay. A server is asked about
-// each.
+// mostStay is how many reservations that stay one call of Tend looks at: the server is asked
+// about each.
 const mostStay = 8
 
 // tendReservation removes a reservation if it is left over. Else it stays.
@@ -59,7 +59,7 @@ func (h *hold) tendReservation(ctx context.Context, t labels.Ticket) (stays bool
 	s, err := h.others.Look(ctx, spot{at: h.lock.reservation(t), entry: labels.Entry{Kind: labels.Exclusive, Ticket: t}})
 	switch {
 	case errors.Is(err, dirs.ErrAbsent):
-		return false, h.tendEmpty(ctx, t) // or it is on its way into the lock, or out
+		return false, h.tendEmpty(ctx, t) // or the entry is on its way into the lock, or out
 	case err != nil:
 		return false, err
 	case overIn(s) > 0, h.lock.Style == PlainStyle && s.Verdict != owner.Dead && s.Record != nil:
@@ -68,7 +68,7 @@ func (h *hold) tendReservation(ctx context.Context, t labels.Ticket) (stays bool
 	return false, h.lock.removeReservation(ctx, h.dir, t)
 }
 
-// tendEmpty removes a reservation in which no entry was for a lease.
+// tendEmpty removes a reservation that has had no entry for a lease.
 func (h *hold) tendEmpty(ctx context.Context, t labels.Ticket) error {
 	at := h.lock.reservation(t)
 	if h.others.Listed(at, "empty", h.others.Rule(owner.Unknown, t.Lease)) > 0 {

@@ -16,12 +16,12 @@ import (
 // exclusive holder makes the next even number. Those who share the lock have the
 // next odd one in common.
 
-// keepFences is how many old ones are kept: a listing is not atomic, and one that
-// misses the newest must not miss all.
+// keepFences is how many tokens are kept, the newest among them: a listing is not atomic, and one
+// that misses the newest must not miss all.
 const keepFences = 2
 
-// withToken gives a hold its token. The hold is only one if its entry is still
-// there after the token was made.
+// withToken gives a hold its token. We hold the lock only if our entry is still there after the
+// token was made.
 func (a *attempt) withToken(ctx context.Context, h *hold, err error) (*hold, error) {
 	if err != nil || !a.lock.Tokens {
 		return h, err
@@ -38,7 +38,8 @@ func (a *attempt) withToken(ctx context.Context, h *hold, err error) (*hold, err
 
 func (a *attempt) fence(ctx context.Context, k labels.Kind) (uint64, error) {
 	var known uint64
-	// We have the lock by now: what of this takes long is the calls, which heed ctx.
+	// We have the lock by now, so Retry does not end with ctx. The calls, which take the time, heed
+	// ctx.
 	n, err := backend.Retry(context.WithoutCancel(ctx), maxRaces, func() (uint64, error) {
 		all, err := a.lock.fences(ctx, a.dir)
 		if err != nil {
@@ -57,7 +58,7 @@ func (a *attempt) fence(ctx context.Context, k labels.Kind) (uint64, error) {
 		case !dirs.Refused(err) && !dirs.Unclear(err):
 			return 0, a.lock.fail("make a fencing token", err)
 		case dirs.Unclear(err) && k == labels.Exclusive:
-			known = n // whose it is does not matter: it is used
+			known = n // whoever made it, this number is used
 		}
 		return 0, backend.ErrAgain
 	})
@@ -76,8 +77,8 @@ func nextFence(newest uint64, k labels.Kind) uint64 {
 	return newest/2*2 + 1
 }
 
-// fences lists the tokens there are, in ascending order. The lock is among the
-// names, or the listing is not to be trusted: we are in it.
+// fences lists the tokens there are, in ascending order. A listing without the lock, in which our
+// entry is, is not to be trusted.
 func (l *Lock) fences(ctx context.Context, dir dirs.Dir) ([]uint64, error) {
 	names, err := dir.List(ctx, l.Name)
 	if err == nil && !slices.Contains(names, labels.DirStyleLock) {
@@ -92,7 +93,7 @@ func (l *Lock) fences(ctx context.Context, dir dirs.Dir) ([]uint64, error) {
 	return labels.FencesIn(names), nil
 }
 
-// removeFences removes those that were old before ours was made.
+// removeFences removes tokens that were old already when ours was made.
 func (a *attempt) removeFences(ctx context.Context, all []uint64) {
 	for i, n := range all {
 		if i+keepFences > len(all) {
@@ -102,15 +103,15 @@ func (a *attempt) removeFences(ctx context.Context, all []uint64) {
 	}
 }
 
-// NewestToken implements backend.Backend. It changes the directory of the fences
-// before it lists it: a client of NFS may believe an old listing otherwise.
+// NewestToken implements backend.Backend. It changes the directory of the tokens before it lists
+// it: else a client of NFS may believe an old listing.
 func (l *Lock) NewestToken(ctx context.Context) (uint64, error) {
 	if l.Style != DirStyle || !l.Tokens {
 		return 0, l.Address.Failure(protocol.Usage, "look for the newest token", backend.ErrNoTokens, "")
 	}
 	dir := l.NewDir()
 	defer dir.Close()
-	// Others take it for an empty reservation and nothing else.
+	// Others take the probe for an empty reservation and nothing else.
 	probe := l.reservation(labels.Ticket{Lease: owner.MinLease, ID: l.NewID()})
 	made := dir.Mkdir(ctx, probe)
 	removed := dir.Rmdir(ctx, probe)

@@ -18,15 +18,15 @@ import (
 // A block is what kept the last Try from acquiring the lock.
 type block struct {
 	seen     observation     // the holder, if there is an entry
-	nobody   *backend.Holder // what there is instead
+	nobody   *backend.Holder // what there is instead of an entry
 	known    bool            // anything was seen at all
-	heldBack bool            // it is a waiter, for which we hold back
+	heldBack bool            // seen is a waiter, for which we hold back
 	again    time.Duration   // when to look again, by the request's clock
 	missed   int             // how often the lock seemed to be gone, in this Try
 }
 
-// lookDue reports whether it is time to look who has the lock: a try costs one
-// call, a look several.
+// lookDue reports whether it is time to look who has the lock: a look costs several calls, a mere
+// try one.
 func (a *attempt) lookDue() bool {
 	b := &a.block
 	return !b.known || a.request.Clock.Now() >= b.again ||
@@ -47,14 +47,13 @@ func (a *attempt) held(s observation) error {
 	b.seen, b.nobody, b.known, b.heldBack = s, nil, true, false
 	b.again = now + min(s.Due, a.crowd.Spread(every))
 	if a.crowd.Sleeps() {
-		b.again = now + a.crowd.Spread(min(s.Due, every)) // others see that it is dead
+		b.again = now + a.crowd.Spread(min(s.Due, every)) // other waiters notice a dead holder, too
 	}
 	return a.heldAgain()
 }
 
-// heldByNobody is held where there is no entry of ours: the lock is an empty directory, or
-// something else. Locksmith does not break it: it may be the lock of a program that uses
-// mkdir alone.
+// heldByNobody is held for a lock without an entry: an empty directory, or something else.
+// Locksmith does not break it, for it may be the lock of a program that uses mkdir alone.
 func (a *attempt) heldByNobody(names []string, doubt bool) error {
 	b := &a.block
 	now := a.request.Clock.Now()
@@ -68,8 +67,8 @@ func (a *attempt) heldByNobody(names []string, doubt bool) error {
 	return a.heldAgain()
 }
 
-// vanished is for a lock that exists when we try to make it, and cannot be listed: it may
-// just have been released, or it is empty, for which some servers refuse a listing.
+// vanished is for a lock that exists when we try to make it, and then cannot be listed. It may
+// just have been released; or it is empty, and some servers refuse to list what is empty.
 func (a *attempt) vanished() error {
 	if a.block.missed++; a.block.missed == 1 {
 		return backend.ErrAgain
@@ -119,7 +118,7 @@ func (a *attempt) Wait(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// sleep waits for the whole pause, with the heartbeats that are due meanwhile.
+// sleep waits for the whole pause, and makes the heartbeats that are due meanwhile.
 func (a *attempt) sleep(ctx context.Context) error {
 	left := a.pause()
 	for end := a.request.Clock.Now() + left; ; {
@@ -146,7 +145,8 @@ func (a *attempt) count(ctx context.Context) {
 	}
 }
 
-// beatWaiting gives what we wait with a heartbeat if one is due, the first with our record.
+// beatWaiting makes a heartbeat, if one is due, in the reservation or the entry that waits for
+// us. The first brings our record.
 func (a *attempt) beatWaiting(ctx context.Context) error {
 	c := a.mine
 	if a.phase != fresh && a.phase != waiting || len(c.beats) > 0 && a.untilBeat() > 0 {
@@ -167,10 +167,10 @@ func (a *attempt) untilBeat() time.Duration {
 	return a.mine.shown + a.lock.waiterBeats(a.mine.entry.Ticket) - a.request.Clock.Now()
 }
 
-// waiterBeats is how long after a heartbeat of a waiter the next one is due. In plain style
-// the reservation of a waiter that may live is removed only by an operator, and by reap
-// when it is older than twice its lease; and there those who came together do not stay
-// together.
+// waiterBeats is how long after a heartbeat of a waiter the next one is due. In plain style that
+// is a lease or more: there only an operator removes the reservation of a waiter that may live,
+// and reap when it is older than twice its lease. It differs from waiter to waiter, so that those
+// who came together do not stay together.
 func (l *Lock) waiterBeats(t labels.Ticket) time.Duration {
 	if l.Style == DirStyle {
 		return t.Lease / 4

@@ -14,10 +14,10 @@ import (
 	"locksmith/backends/watch"
 )
 
-// bareTime is how long a bare entry in the lock, one in which there is nothing, is left to
-// its owner. An entry is bare until its first heartbeat, before which a helper does not say
-// OK, and while it is being removed, when no holder relies on it any more. So it is no
-// holder's entry, even if its owner is not proven dead.
+// bareTime is how long a bare entry in the lock, one in which there is nothing, is left to its
+// owner. An entry is bare until its first heartbeat, before which its helper does not say OK; and
+// while it is being removed, when its owner relies on it no more. So nobody holds the lock by a
+// bare entry, even if its owner is not proven dead.
 const bareTime = 5 * time.Second
 
 // A spot is where an entry of somebody else is.
@@ -31,9 +31,9 @@ func (s spot) String() string { return s.at + "/" + s.entry.String() }
 
 type observation = watch.Observed[spot]
 
-// overIn is how long the entry must still be seen unchanged before it may be emptied: its
-// owner is proven dead, or its lease is over. After Due alone it may be removed if it is
-// still bare, but not emptied.
+// overIn is for how long the entry must yet be seen unchanged until it may be emptied, because
+// its owner is proven dead or its lease is over. If only Due is over, the entry may be removed if
+// it is still bare, but not emptied.
 func overIn(s observation) time.Duration {
 	if len(s.By) == 0 {
 		return watch.Never
@@ -64,11 +64,11 @@ func (l *Lock) see(ctx context.Context, dir dirs.Dir, w *watch.Watcher, at strin
 	case err != nil && dirs.Passing(err):
 		return watch.Seen{}, nil, l.fail("look at an entry", err)
 	case err != nil:
-		// It is held all the same.
+		// The entry may be a holder's all the same.
 		return watch.Seen{ID: e.Ticket.ID, Lease: e.Ticket.Lease, Note: "it cannot be looked at: " + err.Error(), Verdict: owner.Unknown}, nil, nil
 	}
 	s := l.seen(e, names)
-	s.Lasting = s.Lasting && at == l.lock() // who waits may be silent for as long as the lease
+	s.Lasting = s.Lasting && at == l.lock() // a waiter may be silent for as long as its lease
 	// The lease is the ticket's: the record may be missing or forged.
 	s.Rules = []watch.Rule{w.Rule(s.Verdict, e.Ticket.Lease)}
 	if len(names) == 0 {
@@ -77,8 +77,8 @@ func (l *Lock) see(ctx context.Context, dir dirs.Dir, w *watch.Watcher, at strin
 	return s, names, nil
 }
 
-// seen is what these names in an entry tell. Directories tell of times only by the
-// server's clock, if at all; the record has the holder's own.
+// seen is what these names in an entry tell. The times are the record's, by the holder's clock:
+// directories have times by the server's clock alone, if at all.
 func (l *Lock) seen(e labels.Entry, inside []string) watch.Seen {
 	s := watch.Seen{ID: e.Ticket.ID, Lease: e.Ticket.Lease}
 	s.Record, s.Note = labels.RecordIn(inside, e.Ticket.ID)
@@ -86,23 +86,23 @@ func (l *Lock) seen(e labels.Entry, inside []string) watch.Seen {
 	if s.Record != nil {
 		s.Since = s.Record.Acquired
 	}
-	// The number alone: the rest of the name may be anything. A listing may miss a
-	// name while it is renamed, and then the watch starts again.
+	// The number alone tells which heartbeat is the latest: the rest of the name may be anything. A
+	// listing may miss a name while it is renamed; then the watch starts again.
 	beat, _ := labels.LatestBeat(inside)
 	s.Sign = "beat " + beat
 	s.Lasting = beat != "" // the number only rises
 	return s
 }
 
-// oneOf tells the paths of these entries from others.
+// oneOf returns whether a path is that of one of these entries.
 func oneOf(at string, entries []labels.Entry) func(path string) bool {
 	return func(path string) bool {
 		return slices.ContainsFunc(entries, func(e labels.Entry) bool { return path == at+"/"+e.String() })
 	}
 }
 
-// present tells the names by which these reservations and notes are watched from others:
-// while a lock is held for long, many come and go.
+// present returns whether a path is watched for one of these reservations or notes. Others need
+// no watch any more: while a lock is held for long, many come and go.
 func (l *Lock) present(all []labels.Ticket, notes map[owner.Note][]labels.NotePart) func(at string) bool {
 	there := map[string]bool{}
 	for _, t := range all {

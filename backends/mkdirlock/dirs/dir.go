@@ -1,5 +1,5 @@
 // Package dirs is the calls that locks of directories make, and how their outcomes are told
-// apart. A place for such locks, as a file system or an FTP server, is a Dir.
+// apart. A place for such locks, such as a file system or an FTP server, is a Dir.
 package dirs
 
 import (
@@ -31,14 +31,13 @@ type Dir interface {
 	// Rename renames a directory, which replaces an empty one but never one in
 	// which there is something.
 	Rename(ctx context.Context, from, to string) error
-	// List returns the names in a directory, without "." and "..", in no order. It
-	// may miss names that come, go or are renamed meanwhile. ErrRefused is not
-	// proof that the directory is missing, nor is an empty list that it is empty. A server's
-	// listing is bounded (backend.Haul).
+	// List returns the names in a directory, without "." and "..", in no order. It may miss names
+	// that come, go or are renamed meanwhile. ErrRefused is no proof that the directory is missing,
+	// and an empty list is no proof that it is empty. A server's listing is bounded (backend.Haul).
 	List(ctx context.Context, name string) ([]string, error)
-	// Await returns after d, when ctx ends, or sooner if it can notice that the
-	// name goes away, something in it does, or the process ends. "" and a process 0
-	// stand for none. It promises nothing but not to return much later.
+	// Await returns after d or when ctx ends. It may return sooner, if it can notice that the name
+	// or something in it goes away, or that the process ends. "" and a process 0 stand for none. Its
+	// only promise is not to return much later.
 	Await(ctx context.Context, name string, watched process.Process, d time.Duration)
 	// Close gives up what it keeps; it is not used after that.
 	Close()
@@ -51,22 +50,22 @@ type StatDir interface {
 	Entries(ctx context.Context, name string) ([]Entry, error)
 }
 
-// A Disk is a Dir that only this machine changes, whose kernel knows which processes live.
-// There a lock in plain style can be taken in one step, and an empty one of ours is told
-// from that of a program that uses mkdir alone, so that no crash leaves half a lock for good.
+// A Disk is a Dir that only this machine changes, whose kernel knows which processes live. There
+// a lock in plain style can be taken in one step. An empty lock of ours can be told from that of
+// a program that uses mkdir alone, so that no crash leaves half a lock for good.
 //
 // An error that is errors.ErrUnsupported says that this place cannot do it.
 type Disk interface {
 	Dir
 	// RenameNew renames a directory to a name that nothing has.
 	RenameNew(ctx context.Context, from, to string) error
-	// Stake marks a directory of our own for what becomes of it, and pins it.
+	// Stake marks and pins a directory of our own. The mark stays when it is renamed to the lock.
 	Stake(ctx context.Context, name string) (io.Closer, error)
-	// Pin keeps a directory, by whatever name, from being abandoned until it is closed or
-	// our process ends.
+	// Pin keeps a directory, whatever its name becomes, from being abandoned until the pin is closed
+	// or our process ends.
 	Pin(ctx context.Context, name string) (io.Closer, error)
-	// RemoveAbandoned removes a directory that is empty, is marked, and has no pin.
-	// Otherwise it is refused, with ErrTended if it is marked.
+	// RemoveAbandoned removes a directory that is empty, is marked, and has no pin. Otherwise the
+	// call is refused, with ErrTended if the directory is marked.
 	RemoveAbandoned(ctx context.Context, name string) error
 }
 
@@ -74,8 +73,8 @@ type Disk interface {
 type Entry struct {
 	Name string
 	Dir  bool
-	// Modified is by the server's clock, in a zone of its own: to be compared only
-	// with another of the same server. Zero if it did not say.
+	// Modified is a time by the server's clock, in a zone of its own: compare it only with times of
+	// the same server. Zero if the server did not say.
 	Modified time.Time
 	Precise  bool // to the second; else to the minute, or the day if it is old
 }
@@ -90,7 +89,7 @@ var (
 	// server turns clients away now.
 	ErrBusy = errors.New("the server turns clients away at the moment")
 
-	// ErrTended: a process that lives is to remove it, or to take it.
+	// ErrTended: a process that lives is to remove the directory, or to take it.
 	ErrTended = errors.New("a locksmith on this machine is about to remove it")
 )
 
@@ -100,19 +99,19 @@ func Refused(err error) bool { return errors.Is(err, ErrRefused) }
 // Unclear reports that a call may or may not have had its effect.
 func Unclear(err error) bool { return errors.Is(err, ErrUnclear) }
 
-// Forbidden: a server of SMB says so of the rename of a directory, too, as long as somebody reads
-// in it.
+// Forbidden reports EACCES. An SMB server also answers so to the rename of a directory as long as
+// somebody reads in it.
 func Forbidden(err error) bool { return backend.IsErrno(err, syscall.EACCES) }
 
-// An outcome is an error of the system and which kind it is of.
+// An outcome is an error of the system and its kind.
 type outcome struct{ kind, cause error }
 
 func (o outcome) Error() string   { return o.cause.Error() }
 func (o outcome) Unwrap() []error { return []error{o.kind, o.cause} }
 
-// Outcome sorts an error of a file system's call into those that Dir knows. A call
-// that says that something is or is not there is one refused: whose it is, our own
-// id finds out, because a server that crashed says so of what was our own work.
+// Outcome gives an error of a file system's call one of the kinds that Dir knows. "It is there"
+// and "it is not there" are refusals. A server that crashed may say so of our own work: our id,
+// which is in the names, tells.
 func Outcome(err error) error {
 	switch {
 	case backend.IsErrno(err, syscall.EEXIST, syscall.ENOTEMPTY, syscall.ENOENT):
@@ -126,7 +125,8 @@ func Outcome(err error) error {
 // RefusedFor is the error of a call that was refused, and why.
 func RefusedFor(cause error) error { return outcome{ErrRefused, cause} }
 
-// Passing reports that an error may pass: nothing is known about the lock at the moment.
+// Passing reports that an error may go away by itself: nothing is known about the lock at the
+// moment.
 func Passing(err error) bool {
 	return Unclear(err) || errors.Is(err, ErrBusy) || backend.Passes(err)
 }
@@ -134,16 +134,16 @@ func Passing(err error) bool {
 // An Examiner is a Dir with checks of its own, for what only its kind of place has.
 type Examiner interface {
 	Dir
-	// Examine tells of them, for the directory named. What takes long goes on beside
-	// the other checks: the function that it returns, if any, is called after them
-	// and tells of it, or is not called at all when ctx ends before.
+	// Examine makes these checks in the directory named, and tells of them. What takes long goes on
+	// beside the other checks. The function that Examine returns, if any, is called after those and
+	// tells of it; it is not called at all if ctx ends before.
 	Examine(ctx context.Context, name string, e backend.Examination, tell backend.Tell) (rest func() error, err error)
 }
 
 // A Rooted Dir is one on a file system.
 type Rooted interface{ Root(name string) string }
 
-// A Reader is a Dir in which a directory can be kept open, as it is by who lists it.
+// A Reader is a Dir in which a directory can be kept open, as one who lists it does.
 type Reader interface {
 	Read(name string) (io.Closer, error)
 }
@@ -185,11 +185,11 @@ func Outlast(ctx context.Context, d time.Duration) (context.Context, context.Can
 var (
 	// ErrAbsent: an entry is not there.
 	ErrAbsent = errors.New("it is not there")
-	// ErrRevived: an entry that we took for a dead one's got a new heartbeat.
+	// ErrRevived: an entry whose owner we took for dead got a new heartbeat.
 	ErrRevived = errors.New("its holder lives")
 )
 
-// NotOwner is the error where mayRemove is false.
+// NotOwner is the error where MayRemove is false.
 func NotOwner(lock backend.Name, op string) error {
 	return lock.Failure(protocol.Permission, op, errors.New("in a sticky directory only its owner may remove it"),
 		"let its owner do it, or root")

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// ListWithNow lists a directory, in which another that is made for it, the probe, tells the
-// server's time.
+// ListWithNow lists a directory, and returns what time it is there by the server's clock. For
+// that it makes a directory in it, the probe, and removes it again.
 func ListWithNow(ctx context.Context, dir StatDir, in, probe string, fail func(op string, err error) error) (entries []Entry, now time.Time, err error) {
 	if err := dir.Mkdir(ctx, in+"/"+probe); err != nil {
 		if Unclear(err) {
@@ -28,7 +28,7 @@ func ListWithNow(ctx context.Context, dir StatDir, in, probe string, fail func(o
 	return slices.Delete(entries, i, i+1), now, nil
 }
 
-// GraceTime is for what must be finished or removed though ctx has ended.
+// GraceTime is how long something may take that must be finished or removed though ctx has ended.
 const GraceTime = 10 * time.Second
 
 func removeProbe(ctx context.Context, dir Dir, probe string) error {
@@ -53,9 +53,9 @@ func Age(e Entry, now time.Time) time.Duration {
 	return max(d, 0)
 }
 
-// maySkip reports that summer may have begun between two local times: an hour is then
-// missing between them, so that they are at least as far apart; and wherever there is
-// summer time it begins at night.
+// maySkip reports that summer time may have begun between two local times. Then an hour is
+// missing between them, so they are at least an hour apart; and wherever there is summer time it
+// begins at night.
 func maySkip(from, to time.Time) bool {
 	const dawn, dusk = 4, 22
 	sameDay := from.Truncate(24 * time.Hour).Equal(to.Truncate(24 * time.Hour))

@@ -1,7 +1,7 @@
 //go:build unix
 
-// Package disk is the directories of a file system, for locks of directories: dirs.Dir, and
-// dirs.Disk where only this machine changes them.
+// Package disk is dirs.Dir on a file system, and dirs.Disk where only this machine changes the
+// directories.
 package disk
 
 import (
@@ -25,7 +25,7 @@ import (
 // A Directory is a Dir on a file system.
 type Directory struct {
 	Path     string
-	Private  func() bool // Path is on a disk of this machine; only asked for by a Disk
+	Private  func() bool // Path is on a disk of this machine; only the calls of dirs.Disk ask
 	notifier posix.Notifier
 }
 
@@ -45,7 +45,7 @@ func (d *Directory) Mkdir(_ context.Context, name string) error {
 		if err := unix.Mkdirat(fd, base, 0o777); err != nil {
 			return err
 		}
-		_ = posix.ShareNew(fd, base, d.Path, labels.IsOurs) // a lock that only we can use is one still
+		_ = posix.ShareNew(fd, base, d.Path, labels.IsOurs) // a lock that only we can use is a lock still
 		return nil
 	}))
 }
@@ -73,7 +73,7 @@ func (d *Directory) List(_ context.Context, name string) ([]string, error) {
 	// To read where a link leads does no harm, and PLACE of list may be one.
 	names, err := posix.List(path)
 	if errors.Is(err, unix.ENOTDIR) && !isOther(path) {
-		return nil, dirs.RefusedFor(err) // an SMB client says so of one that is being removed
+		return nil, dirs.RefusedFor(err) // an SMB client says so of a directory that is being removed
 	}
 	return names, dirs.Outcome(err)
 }
@@ -119,8 +119,8 @@ func (d *Directory) Await(ctx context.Context, name string, watched process.Proc
 	d.notifier.Await(ctx, name, watched, pause)
 }
 
-// MayRemove looks for the sticky bit of the directory that a name is in (inode(7)):
-// what is in it is removed or renamed by its owner, the directory's, or root.
+// MayRemove looks for the sticky bit of the directory that a name is in (inode(7)). With it, only
+// the owner of the name, the directory's owner and root may remove or rename the name.
 func (d *Directory) MayRemove(name string) bool {
 	var around, it unix.Stat_t
 	if unix.Stat(filepath.Dir(d.at(name)), &around) != nil || unix.Lstat(d.at(name), &it) != nil {

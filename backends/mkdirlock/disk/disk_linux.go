@@ -12,8 +12,8 @@ import (
 	"locksmith/backends/posix"
 )
 
-// RenameNew implements dirs.Disk. NFS, for one, cannot do it; and where other machines change
-// the directory, "nothing has it" may be only what this kernel remembers.
+// RenameNew implements dirs.Disk. NFS, for one, cannot do it. And where other machines change the
+// directory, that nothing has the name may be only what this kernel remembers.
 func (d *Directory) RenameNew(_ context.Context, from, to string) error {
 	if !d.Private() {
 		return errors.ErrUnsupported
@@ -57,8 +57,9 @@ func (d *Directory) Pin(_ context.Context, name string) (io.Closer, error) {
 	return p, nil
 }
 
-// A pin is an open directory with a read lock of the kernel's on it, which ends when it is
-// closed, also because our process ends. By then all that our process asked for is done.
+// A pin is an open directory with a read lock of the kernel's on it. The lock ends when the
+// directory is closed, also because our process ends; by then all that our process asked for is
+// done.
 type pin int
 
 func (p pin) Close() error { return unix.Close(int(p)) }
@@ -82,8 +83,8 @@ func (d *Directory) pin(name string) (pin, error) {
 	return p, nil
 }
 
-// lock takes the kernel's lock. Its error is ErrUnsupported only if nobody removes this
-// directory as abandoned: others may be allowed what we are not.
+// lock takes the kernel's lock. Its error is ErrUnsupported only if nobody at all removes this
+// directory as abandoned. That we may not lock it is not enough: others may.
 func (p pin) lock() error {
 	var st unix.Statfs_t
 	err := unix.Fstatfs(int(p), &st)
@@ -106,9 +107,9 @@ func (p pin) marked() error {
 	return err
 }
 
-// RemoveAbandoned implements dirs.Disk. Of two that try it at the same time each may see the
-// other's pin; they try again. A process that only reads the directory may keep it from
-// being removed, but not from being broken.
+// RemoveAbandoned implements dirs.Disk. If two try at the same time, each may see the other's
+// pin; they try again. A process that only reads the directory may keep it from being removed,
+// but cannot keep the lock from being broken.
 func (d *Directory) RemoveAbandoned(ctx context.Context, name string) error {
 	if !d.Private() {
 		return dirs.ErrRefused
@@ -127,20 +128,19 @@ func (d *Directory) RemoveAbandoned(ctx context.Context, name string) error {
 	return d.Rmdir(ctx, name)
 }
 
-// abandoned reports that a directory, which is marked, is empty, and that only we have
-// pinned it. It is empty for good, so that a process that pins it later does not come to
-// own it.
+// abandoned reports that a marked directory is empty, and that only we have pinned it. Then it
+// stays empty, so a process that pins it later does not come to own it.
 func (p pin) abandoned() bool {
 	if names, err := posix.ListAt(int(p), "."); err != nil || len(names) > 0 {
 		return false
 	}
-	others := unix.Flock_t{Type: unix.F_WRLCK} // which would be in its way
+	others := unix.Flock_t{Type: unix.F_WRLCK} // their pins would be in the way of a write lock
 	err := unix.FcntlFlock(uintptr(p), unix.F_OFD_GETLK, &others)
 	return err == nil && others.Type == unix.F_UNLCK
 }
 
-// isAt reports that a path leads to the directory: no other has its number while it is
-// open.
+// isAt reports that a path leads to the directory: while it is open, no other has its inode
+// number.
 func (p pin) isAt(path string) bool {
 	var it, there unix.Stat_t
 	return unix.Fstat(int(p), &it) == nil && unix.Lstat(path, &there) == nil && it.Dev == there.Dev && it.Ino == there.Ino
@@ -152,8 +152,8 @@ func IsPrivate(path string) bool {
 	return unix.Statfs(path, &st) == nil && onDisk(st)
 }
 
-// onDisk reports that only this machine's kernel changes a file system, and that what a
-// process asked for is done when it is gone.
+// onDisk reports that only this machine's kernel changes a file system, and that all a process
+// asked for is done by the time the process is gone.
 func onDisk(st unix.Statfs_t) bool {
 	switch uint32(st.Type) {
 	case unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.TMPFS_MAGIC, unix.F2FS_SUPER_MAGIC, unix.OVERLAYFS_SUPER_MAGIC:

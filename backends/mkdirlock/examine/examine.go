@@ -20,9 +20,9 @@ type examiner struct {
 	doctor.Examiner
 	place    Place
 	a, b     dirs.Dir // b is nil if the server takes one connection only
-	base     string   // the directory in which ours is
-	at       string   // ours
-	stays    bool     // ours has to stay, and so would all else that is made beside it
+	base     string   // the directory that at is in
+	at       string   // the directory of the checks
+	stays    bool     // at has to stay, and so would all else that is made beside it
 	moveOnto bool     // a rename may replace an empty directory
 }
 
@@ -37,8 +37,8 @@ type Place struct {
 	Exists   func(ctx context.Context, dir dirs.Dir, name string) (bool, error)
 }
 
-// Examine tells of the place of a lock. Its directory is beside the lock, or in it in
-// dir style, if it is there.
+// Examine tells what the place of a lock is fit for. The directory of the checks is beside the
+// lock; in dir style, in it if it is there.
 func (l Place) Examine(ctx context.Context, e backend.Examination, tell backend.Tell) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -99,7 +99,7 @@ type scratch struct{ dir dirs.Dir }
 func (s scratch) Make(ctx context.Context, name string) error   { return s.dir.Mkdir(ctx, name) }
 func (s scratch) Remove(ctx context.Context, name string) error { return s.dir.Rmdir(ctx, name) }
 
-// List returns no names if it is refused, which may mean that there are none.
+// List returns no names if the server refuses, which may mean that there are none.
 func (s scratch) List(ctx context.Context, dir string) ([]string, error) {
 	names, err := s.dir.List(ctx, dir)
 	if dirs.Refused(err) {
@@ -108,7 +108,7 @@ func (s scratch) List(ctx context.Context, dir string) ([]string, error) {
 	return names, err
 }
 
-// unanswered tells an error that says nothing about what can be done in a place.
+// unanswered reports that an error says nothing about what can be done in a place.
 func unanswered(err error) bool {
 	return dirs.Unclear(err) || errors.Is(err, dirs.ErrBusy) || errors.As(err, new(*backend.Error)) ||
 		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
@@ -195,7 +195,7 @@ func (x *examiner) shown(name string) string {
 	return place + name
 }
 
-// exclusive: whoever makes a directory that is there is told so.
+// exclusive: whoever makes a directory that exists is told that it exists.
 func (x *examiner) exclusive(ctx context.Context) error {
 	d := x.Fresh()
 	cause := x.a.Mkdir(ctx, d)
@@ -213,7 +213,7 @@ func (x *examiner) exclusive(ctx context.Context) error {
 	}, x.a.Mkdir(ctx, d))
 }
 
-// keepFull: a holder's entry in the lock is what keeps it from being removed.
+// keepFull: a holder's entry in the lock's directory is what keeps that from being removed.
 func (x *examiner) keepFull(ctx context.Context) error {
 	const name, advice = "keep what is not empty", "use another server: RMD and rmdir must leave what is not empty as it is"
 	full, err := x.RemoveFull(ctx)

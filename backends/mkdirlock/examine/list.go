@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// freshTime is how late a name may be, to be called late and not missing.
+	// freshTime is how long to wait for a listing to become right.
 	freshTime  = 5 * time.Second
 	freshPause = 250 * time.Millisecond
 )
@@ -52,8 +52,8 @@ func stale(late time.Duration) string {
 	return "names that came or went were listed wrongly, for about " + late.Round(freshPause).String()
 }
 
-// lateness is how long a directory that was made is not listed, or one that was
-// removed is. Each is looked for after a look that may have been remembered.
+// lateness is how long a listing lacks a directory that was made, or shows one that was removed.
+// Before each change there is a look, which a cache may remember.
 func (x *examiner) lateness(ctx context.Context, dir dirs.Dir) (time.Duration, error) {
 	d, err := x.New(ctx, "before")
 	if err != nil {
@@ -93,8 +93,8 @@ func (x *examiner) since(ctx context.Context, dir dirs.Dir, in, name string, the
 	}
 }
 
-// dialect is how listings tell what is empty and what is missing. Locks get along
-// with all of it.
+// dialect is how listings show a directory that is empty and one that is missing. Locks get along
+// with all these ways.
 func (x *examiner) dialect(ctx context.Context) (string, error) {
 	d, err := x.New(ctx)
 	if err != nil {

@@ -88,7 +88,7 @@ func (x *examiner) raceToRename(ctx context.Context) error {
 	}, func(dir dirs.Dir, side int) error { return dir.Rename(ctx, homes[side], to) })
 }
 
-// entryOf returns the one name in a directory, "" if there are others or none.
+// entryOf returns the one name in a directory, "" if there are more or none.
 func (x *examiner) entryOf(ctx context.Context, name string) (string, error) {
 	names, err := x.Place.List(ctx, name)
 	switch {

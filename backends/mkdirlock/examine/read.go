@@ -6,8 +6,9 @@ import (
 	"locksmith/backends/mkdirlock/dirs"
 )
 
-// removeRead: in plain style a release removes the lock right after what was in it, which others
-// may be reading. Where that stays until they are done, as with SMB, the lock is not empty then.
+// removeRead: in plain style a release removes the entry, which others may be reading, and right
+// after it the lock. Where an entry stays until they are done, as with SMB, the lock is not empty
+// then.
 func (x *examiner) removeRead(ctx context.Context) error {
 	const name = "remove what is read"
 	r, can := x.a.(dirs.Reader)

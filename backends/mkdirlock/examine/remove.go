@@ -10,9 +10,9 @@ import (
 
 const allowRemoval = "let this user remove directories (on FTP servers: RMD), or no lock is ever released"
 
-// mayRemoveIn removes the directory of the checks and makes another: to be allowed to
-// remove directories from one's own is not enough. A lock in dir style is
-// never removed, so where it is missing, and what is beside it has to stay, it is made.
+// mayRemoveIn removes the directory of the checks and makes another: that this user may remove
+// directories from its own is not enough. A lock in dir style is never removed. So if it is
+// missing, and what is beside it has to stay, mayRemoveIn makes the lock.
 func (x *examiner) mayRemoveIn(ctx context.Context) error {
 	kept, err := x.mustStay(ctx)
 	switch {
@@ -29,8 +29,7 @@ func (x *examiner) mayRemoveIn(ctx context.Context) error {
 	return doctor.ErrEnough
 }
 
-// makeTree makes the directory that a lock in dir style is in, and those of
-// the checks in it.
+// makeTree makes the directory that a lock in dir style is in, and there the one of the checks.
 func (x *examiner) makeTree(ctx context.Context) error {
 	cause := x.a.Mkdir(ctx, x.place.Name)
 	if _, err := x.Said("make the lock directory", cause); err != nil {

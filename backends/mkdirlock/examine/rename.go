@@ -6,14 +6,14 @@ import (
 	"locksmith/backends/doctor"
 )
 
-// reservation makes a directory with an entry in it, and a heartbeat in that, as
-// those are that become a lock.
+// reservation makes a directory with an entry in it, and a heartbeat in that, like a reservation
+// that is to become a lock.
 func (x *examiner) reservation(ctx context.Context, entry string) (string, error) {
 	return x.New(ctx, entry, entry+"/1")
 }
 
-// renameToNew: what is in a directory moves with it, and a heartbeat is a rename
-// inside.
+// renameToNew: a rename takes along what is in the directory, and a heartbeat is a rename inside
+// it.
 func (x *examiner) renameToNew(ctx context.Context) error {
 	const name = "rename to a new name"
 	from, err := x.reservation(ctx, "x")

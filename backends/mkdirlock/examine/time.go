@@ -9,7 +9,7 @@ import (
 	"locksmith/backends/mkdirlock/dirs"
 )
 
-// tick is longer than the finest time that listings tell.
+// tick is longer than the finest step of times in listings.
 const tick = 1100 * time.Millisecond
 
 // times: reap goes by the times of directories, and by nothing else.
@@ -62,7 +62,7 @@ func (x *examiner) judgeTimes(name string, entries []dirs.Entry, today time.Time
 	x.Tell.Fit("clock", offset(newer.Modified.Sub(today), newer.Precise)+"; leases do not depend on it")
 }
 
-// zoneStep is what time zones differ by.
+// zoneStep is the step by which time zones differ.
 const zoneStep = 15 * time.Minute
 
 // offset describes how far a server's clock is from ours, in a time zone that the

@@ -8,9 +8,9 @@ import (
 	"locksmith/protocol"
 )
 
-// phrases are what most records have in common. Their places in the list are part
-// of the format: new ones go to the end, before which there may be 96. Of two that
-// begin alike the longer one comes first.
+// phrases are what most records have in common. Their places in the list are part of the format:
+// new ones go to the end of the list, which may have 96. Of two that begin alike the longer one
+// comes first.
 var phrases = [...]string{
 	"LOCK v=1 id=", " host=", " machine=", " boot=", " pidns=pid:[4026531836]", " pidns=",
 	" timens=time:[4026531834]", " timens=", " pid=", " start=", " ppid=", " pstart=", " proof=off",
@@ -22,7 +22,7 @@ var phrases = [...]string{
 const (
 	phraseByte  = 0x80 // and above: a phrase
 	literalByte = 0x1f // the next byte as it is
-	hexBytes    = 0x10 // below literalByte and from here: so many bytes less hexBytes, plus 3, in hexadecimal
+	hexBytes    = 0x10 // from here to below literalByte: as many bytes follow as the byte less hexBytes, plus 3; they stand for their hexadecimal
 	leastHex    = 3
 	mostHex     = leastHex + literalByte - hexBytes - 1
 )

@@ -1,5 +1,5 @@
-// Package labels is what locks of directories say in names: whose they are, in which mode, with
-// which token and record, and what has happened. There is nothing but names to say it in.
+// Package labels is the names in locks of directories. They say whose a lock is, in which mode,
+// with which token and record, and what has happened. There is nothing but names to say it in.
 package labels
 
 import (
@@ -59,7 +59,7 @@ func ParseEntry(name string) (Entry, bool) {
 	return Entry{Kind(k), t}, ok && (k == string(Exclusive) || k == string(Shared))
 }
 
-// EntriesIn are those among some names.
+// EntriesIn returns the entries among some names.
 func EntriesIn(names []string) []Entry {
 	var all []Entry
 	for _, name := range names {
@@ -88,7 +88,7 @@ func LockOfReservation(name string) (lock string, ok bool) {
 	return name[:i], ok
 }
 
-// maxToken leaves room to count on; no helper ever makes a larger number.
+// maxToken leaves room to count on. No helper ever makes a larger number.
 const maxToken = 1 << 60
 
 // FenceName is the name that keeps a token.
@@ -101,7 +101,7 @@ func ParseFence(name string) (uint64, bool) {
 	return n, ok && err == nil && n > 0 && n < maxToken && strconv.FormatUint(n, 10) == digits
 }
 
-// FencesIn are the tokens among some names, in ascending order.
+// FencesIn returns the tokens among some names, in ascending order.
 func FencesIn(names []string) []uint64 {
 	var all []uint64
 	for _, name := range names {
@@ -121,8 +121,8 @@ func NewestOf(ascending []uint64) uint64 {
 	return ascending[len(ascending)-1]
 }
 
-// IsOurs reports that what has a name, in a directory that is a lock or a part of one, was made
-// by a locksmith.
+// IsOurs reports that a locksmith gave this name, which is in a directory that is a lock or a
+// part of one.
 func IsOurs(name string) bool {
 	_, isEntry := ParseEntry(name)
 	return isEntry || IsDirStyle(dirs.Entry{Name: name}) || IsScratch(name)
@@ -147,7 +147,7 @@ func IsScratch(name string) bool {
 	return false
 }
 
-// Nobody describes a lock without an entry of ours.
+// Nobody describes a lock without an entry. doubt: an empty one may be ours.
 func Nobody(names []string, doubt bool) backend.Holder {
 	h := backend.Holder{Verdict: owner.Unknown}
 	switch {

@@ -10,10 +10,9 @@ import (
 	"locksmith/backends/owner"
 )
 
-// A note of a break by hand is kept as directories beside the lock in the style of
-// directories: its text is cut into parts, and each is in a name,
-// broken.<lease>-<id>.<i>.<number of parts>.<part>. Locksmiths that know nothing of notes leave
-// them alone, and refuse to remove the lock.
+// A note of a break by hand is kept in directories beside a lock in dir style. Its text is cut
+// into parts; each is in a name, broken.<lease>-<id>.<i>.<number of parts>.<part>. Locksmiths
+// that know nothing of notes leave them alone, and refuse to remove the lock.
 
 const (
 	// NotePrefix begins the names of notes.
@@ -47,7 +46,8 @@ func parseNotePart(name string) (NotePart, bool) {
 	return p, ok && err1 == nil && err2 == nil && 0 <= i && i < parts && parts <= maxNoteParts && p.String() == name
 }
 
-// PartsOfNotes are those among the names beside the lock, by the note that they belong to.
+// PartsOfNotes returns the parts among the names beside the lock, by the note that they belong
+// to.
 func PartsOfNotes(names []string) map[owner.Note][]NotePart {
 	all := map[owner.Note][]NotePart{}
 	for _, name := range names {
@@ -74,7 +74,8 @@ func PackNote(n owner.Note) (parts []NotePart, err error) {
 	return parts, nil
 }
 
-// UnpackNote reads what PackNote wrote; not ok if a part is missing, or it is not one of ours.
+// UnpackNote reads what PackNote wrote. It fails if a part is missing, or the note is not one of
+// ours.
 func UnpackNote(named owner.Note, parts []NotePart) (owner.Note, bool) {
 	texts := make([]string, maxNoteParts)
 	for _, p := range parts {

@@ -11,9 +11,9 @@ import (
 	"locksmith/protocol"
 )
 
-// A record is kept in the names of directories, because a directory is all that
-// there is: packed, and cut into parts. The first is in the name of the heartbeat,
-// "<n>.<number of parts>.<part>", the others, if there are any, in "m.<i>.<part>".
+// A record is packed, cut into parts, and kept in the names of directories, for there is nothing
+// else to keep it in. The first part is in the name of the heartbeat, "<n>.<number of
+// parts>.<part>", the others, if there are any, in "m.<i>.<part>".
 const (
 	PartPrefix = "m."
 	maxPart    = 225 // a name may have 255 bytes
@@ -80,8 +80,7 @@ func ParseBeat(name string) (n uint64, parts int, first string, ok bool) {
 	return n, parts, fields[2], err1 == nil && err2 == nil && parts > 0 && parts <= MaxParts
 }
 
-// RecordIn reads the record from the names in an entry. Without one the note says
-// why.
+// RecordIn reads the record from the names in an entry. If it has none, the text says why.
 func RecordIn(names []string, id string) (*owner.Record, string) {
 	beat, count := LatestBeat(names)
 	if beat == "" {

@@ -12,10 +12,10 @@ import (
 )
 
 // A success is kept as a directory beside the lock in dir style, with the name
-// done.<n>.<id>.<seconds>.<host>. The greatest n is the last. Its age is told by the times of
-// the server: it is compared with a directory that was made just now. The seconds, since
-// 1970, are by the clock of the holder, and for people. Locksmiths that know nothing of
-// successes leave them alone, and refuse to remove the lock.
+// done.<n>.<id>.<seconds>.<host>. The greatest n is the last. Its age is by the server's times:
+// its own is compared with that of a directory made just now. The seconds, since 1970, are by the
+// clock of the holder, and for people. Locksmiths that know nothing of successes leave them
+// alone, and refuse to remove the lock.
 
 // SuccessPrefix begins the names of successes.
 const SuccessPrefix = "done."
@@ -49,7 +49,7 @@ func ParseSuccess(name string) (Succeeded, bool) {
 	return s, err1 == nil && err2 == nil && err3 == nil && n > 0 && n < maxToken && owner.IsID(s.ID) && s.String() == name
 }
 
-// SuccessesIn are those among the names in the lock's directory.
+// SuccessesIn returns the successes among the names in the lock's directory.
 func SuccessesIn(names []string) (all []success.Mark) {
 	for _, name := range names {
 		if s, ok := ParseSuccess(name); ok {

@@ -16,11 +16,11 @@ import (
 // A finding is one thing that was looked at, and how to remove it.
 type finding struct {
 	backend.Reaped
-	entry labels.Entry // unless it is an empty lock
-	at    string       // the directory where the entry is; "" for an empty lock
-	own   string       // the directory to remove after it; "" for none
-	beat  string       // the last heartbeat that was seen
-	since time.Duration
+	entry labels.Entry  // unless it is an empty lock
+	at    string        // the directory where the entry is; "" for an empty lock
+	own   string        // the directory to remove after the entry; "" for none
+	beat  string        // the last heartbeat that was seen
+	since time.Duration // when beat was seen, by the request's clock
 	// changed is when an empty lock was made or emptied.
 	changed time.Time
 }
@@ -109,7 +109,7 @@ func (p *reaper) tree(ctx context.Context, at string, inside []dirs.Entry) error
 	return nil
 }
 
-// reservation notes a waiter, or one that died before it could say so.
+// reservation notes a waiter, or a reservation whose maker died before it made its entry.
 func (p *reaper) reservation(ctx context.Context, e dirs.Entry, at string, inside []dirs.Entry) {
 	if p.entries(ctx, at, inside, backend.ReapedWaiter, at) || len(inside) > 0 {
 		return

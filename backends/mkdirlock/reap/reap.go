@@ -1,5 +1,5 @@
 // Package reap removes what is left over in a directory of locks: locks whose holders have died
-// or been silent for long, empty ones that are old, and waiters that are gone.
+// or been silent for long, old empty locks, and what waiters that are gone have left.
 package reap
 
 import (
@@ -25,7 +25,7 @@ type Place struct {
 	Address backend.Name // for messages
 	Disk    dirs.Disk    // Dir, where it can do more; else nil
 	Fail    func(op string, err error) error
-	// NoPlace refuses the address of a lock, and Missing one of nothing.
+	// NoPlace is the error if the address is that of a lock, Missing if nothing is there.
 	NoPlace func(why string) error
 	Missing func(ctx context.Context) error
 	// Seen is what the names in an entry tell.
@@ -36,11 +36,11 @@ type Place struct {
 
 // Reap removes locks, and waiters, that are left over.
 //
-// What has an entry is removed as by any breaker: by its id. Its owner is proven dead;
-// or it must have been silent for the age that was asked for and for its whole lease, by
-// the server's own times, and for a quarter of its lease while we watch. An empty lock of
-// plain style has no id. It is removed by its name, at most a moment after it was
-// seen to be the same as before; a lock of that name made in this moment is hit.
+// What has an entry is removed by its id, as any breaker does. Its owner must be proven dead, or
+// must have been silent: for the age that was asked for and for its whole lease by the server's
+// own times, and for a quarter of its lease while we watch. An empty lock of plain style has no
+// id. It is removed by its name, at most a moment after it was seen to be the same as before; a
+// lock of that name that is made in this moment is removed, too.
 func (l Place) Reap(ctx context.Context, r backend.Reaping) ([]backend.Reaped, error) {
 	if r.Clock == nil {
 		r.Clock = clock.Boot{}
@@ -65,13 +65,13 @@ type reaper struct {
 	place   Place
 	dir     dirs.StatDir
 	reaping backend.Reaping
-	now     time.Time // the server's; if younger is not empty, a time that it has reached
+	now     time.Time // the server's; if younger is not empty, a time that its clock has reached
 	younger string    // why what seems too young may be older; "" if it is not
 	found   []finding
 }
 
-// look first makes sure that it is in a place for locks. To make anything in a lock would
-// change the lock's time, and keep its holder from removing it.
+// look notes what is there. First it makes sure that the directory is a place for locks: to make
+// anything in a lock would change the lock's time, and keep its holder from removing it.
 func (p *reaper) look(ctx context.Context) error {
 	entries, err := p.dir.Entries(ctx, p.place.Name)
 	if err == nil && len(entries) == 0 {
@@ -112,9 +112,9 @@ func (p *reaper) mustBePlace(entries []dirs.Entry) error {
 // farthestWest is how far local time is behind UTC at most.
 const farthestWest = 12 * time.Hour
 
-// tellTime finds out the server's time, and returns the entries listed then. Who only looks
-// makes nothing there, and goes by this machine's clock. On a server, times are in a zone
-// that is not told: there it goes by what the time is at least.
+// tellTime finds out the server's time, and returns the entries listed then. If nothing is to be
+// removed, it makes nothing there, and goes by this machine's clock. A server does not tell the
+// zone of its times: there tellTime goes by the earliest time that it may be.
 func (p *reaper) tellTime(ctx context.Context, entries []dirs.Entry) (now []dirs.Entry, err error) {
 	if p.reaping.Remove {
 		entries, p.now, err = dirs.ListWithNow(ctx, p.dir, p.place.Name, labels.ProbePrefix+p.place.NewID(), p.place.Fail)

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// lookTime is how old a look at an empty lock may be when the request to remove
-	// it is made, which may then take as long again.
+	// lookTime is how old a look at an empty lock may be when the request to remove it is made. The
+	// request may then take as long again.
 	lookTime = 2 * time.Second
 	// maxLooks bounds how often to look again, if looking takes longer.
 	maxLooks = 3
@@ -30,7 +30,7 @@ var (
 	errMoved   = errors.New("its heartbeat moves, or it is gone")
 )
 
-// watch is how long a heartbeat must be watched for: not if its holder is proven dead.
+// watch is how long a heartbeat must be watched for: not at all if its holder is proven dead.
 func (f *finding) watch() time.Duration {
 	if f.at == "" || f.Holder.Verdict == owner.Dead {
 		return 0
@@ -86,7 +86,7 @@ func (p *reaper) due() []*finding {
 	return all
 }
 
-// breakOff notes what was not done.
+// breakOff notes of each finding that was due that it was not removed.
 func (p *reaper) breakOff() {
 	for _, f := range p.due() {
 		f.Note = "not removed: broken off before"
@@ -113,8 +113,8 @@ func (p *reaper) remove(ctx context.Context, f *finding) {
 	}
 }
 
-// removeSilent removes an entry by its id if it has no new heartbeat, then the
-// directory that is empty and ours by that.
+// removeSilent removes an entry by its id if it has no new heartbeat, and then the directory
+// around it, which is empty and ours by that.
 func (p *reaper) removeSilent(ctx context.Context, f *finding) error {
 	if f.at != "" {
 		inside, err := p.see(ctx, f)
@@ -134,8 +134,8 @@ func (p *reaper) removeSilent(ctx context.Context, f *finding) error {
 	return p.removeDir(ctx, f, f.own)
 }
 
-// removeEmpty removes an empty lock by its name, which hits somebody else's if that
-// one came between the look and the removal: so they are close together.
+// removeEmpty removes an empty lock by its name. That hits somebody else's lock if it was made
+// between the look and the removal, so these are close together.
 func (p *reaper) removeEmpty(ctx context.Context, f *finding) error {
 	for range maxLooks {
 		looked := p.reaping.Clock.Now()
@@ -175,8 +175,8 @@ func (p *reaper) lookStill(ctx context.Context, f *finding) error {
 // isStill reports that an entry is the empty lock that was found.
 func (f *finding) isStill(e dirs.Entry) bool { return e.Name == f.Path && e.Modified.Equal(f.changed) }
 
-// removeFresh removes an empty lock that was just looked at. That it was refused may
-// be because somebody came after all.
+// removeFresh removes an empty lock that was just looked at. A refusal may mean that somebody
+// came after all.
 func (p *reaper) removeFresh(ctx context.Context, f *finding) error {
 	soon, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
@@ -190,8 +190,8 @@ func (p *reaper) removeFresh(ctx context.Context, f *finding) error {
 	return err
 }
 
-// removeDir removes a directory by its name. After an unclear answer it may be somebody
-// else's already, so it is not asked again.
+// removeDir removes a directory by its name. After an unclear answer the directory may be
+// somebody else's already, so the request is not repeated.
 func (p *reaper) removeDir(ctx context.Context, f *finding, name string) error {
 	err := p.dir.Rmdir(ctx, name)
 	switch {
