@@ -16,25 +16,25 @@ import (
 	"locksmith/backends/backend"
 )
 
-// AskpassVariable tells a locksmith that an ssh has started it to ask for a password, and
-// whom to ask: the path of a socket.
+// AskpassVariable tells a locksmith that an ssh has started it to ask for a password, and whom
+// to ask: it is the path of a socket.
 const AskpassVariable = "LOCKSMITH_ASKPASS"
 
-// maxPrompt bounds what a question may be.
+// maxPrompt bounds the length of a question.
 const maxPrompt = 4 << 10
 
 // askTime is how long a question may take.
 const askTime = 10 * time.Second
 
-// Ask passes on a question of ssh, and writes the answer, as a program for $SSH_ASKPASS
-// does. It fails if there is none: then ssh goes on without.
+// Ask passes on a question of ssh, and writes the answer, as a program for $SSH_ASKPASS does. It
+// fails if there is no answer: then ssh goes on without.
 func Ask(socket, prompt string, to io.Writer) error {
 	c, err := net.DialTimeout("unix", socket, askTime)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(askTime)) // else it waits
+	_ = c.SetDeadline(time.Now().Add(askTime)) // else it waits without end
 	if _, err := io.WriteString(c, prompt[:min(len(prompt), maxPrompt)]); err != nil {
 		return err
 	}
@@ -49,20 +49,20 @@ func Ask(socket, prompt string, to io.Writer) error {
 	return err
 }
 
-// An answerer answers ssh's question for a password, while it logs in: on a socket in a
-// directory that only this user can open. So the password is in no argument, no file, and no
-// environment, which ssh may send to the server (SendEnv) and hands to what it starts.
+// An answerer answers ssh's question for a password, while ssh logs in, on a socket in a
+// directory that only this user can open. So the password is in no argument and no file. Nor is
+// it in the environment, which ssh may send to the server (SendEnv) and hands to what it starts.
 type answerer struct {
 	dir       string
 	listener  net.Listener
 	questions []string // how questions for this password begin
 	password  string
-	variable  string // where the password stands; "": in none
-	source    string // where the password stands, for people
+	variable  string // the environment variable that has the password; "": none has
+	source    string // what has the password, for people
 	answered  atomic.Bool
 }
 
-// answerPassword answers with a password. Source is where that stands, as backend.Access says.
+// answerPassword answers with a password. source is where that stands, as backend.Access says.
 func answerPassword(a backend.Address, password, source string) (*answerer, error) {
 	dir, err := os.MkdirTemp("", "locksmith-") // nobody else may open it
 	if err != nil {
@@ -112,23 +112,22 @@ func (w *answerer) denied() string {
 	return "the server has not asked for the password in " + w.source + ": look at what it takes instead, in brackets, and at the user in the address: run ssh by hand"
 }
 
-// concerns reports that the question is for the password of our user at our server.
+// concerns reports whether the question is for the password of our user at our server.
 func (w *answerer) concerns(prompt string) bool {
 	return strings.Contains(strings.ToLower(prompt), "password") &&
 		slices.ContainsFunc(w.questions, func(q string) bool { return strings.HasPrefix(prompt, q) })
 }
 
-// env is the environment of an ssh that asks us, without the password.
+// env is the environment of an ssh that asks us. It does not have the password.
 func (w *answerer) env() []string {
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool { return w.variable != "" && strings.HasPrefix(v, w.variable+"=") })
 	if os.Getenv("DISPLAY") == "" {
-		env = append(env, "DISPLAY=:") // before OpenSSH 8.4 it asked only with one
+		env = append(env, "DISPLAY=:") // OpenSSH before 8.4 asked only with one
 	}
 	return append(env, "SSH_ASKPASS="+itself(), "SSH_ASKPASS_REQUIRE=force", AskpassVariable+"="+w.listener.Addr().String())
 }
 
-// itself is the program that runs, whatever has replaced its file since, where the kernel
-// tells.
+// itself is the program that runs, where the kernel tells, whatever has replaced its file since.
 func itself() string {
 	running := fmt.Sprintf("/proc/%d/exe", os.Getpid())
 	if _, err := os.Stat(running); err == nil {

@@ -12,24 +12,25 @@ import (
 	"locksmith/backends/generation/symlinks"
 )
 
-// minLease lets heartbeats be a second apart: version 3 of the protocol has whole seconds.
+// minLease lets heartbeats be a second apart, because version 3 of the protocol has whole
+// seconds.
 const minLease = 4 * time.Second
 
-// A beat is what is known of the time of our own reservation. The protocol cannot ask for
-// the server's now, so that we count it from when the server made the reservation.
+// A beat is what is known of the time of our own reservation. The protocol cannot ask for the
+// server's now. So we count it from when the server made the reservation.
 type beat struct {
-	made   string        // the directory that we made last, but for those among the generations
+	made   string        // the directory that we made last, not counting those among the generations
 	madeAt time.Duration // when, by our clock
-	listed uint32        // the time of that in a listing; 0: none
+	listed uint32        // the time of made in a listing; 0: none
 
-	name   string        // of what last is
-	last   uint32        // that was set; 0: never
+	name   string        // whose time last is
+	last   uint32        // the time that was set last; 0: never
 	offset time.Duration // the server's clock less ours; 0: not known
 }
 
-// Touch implements symlinks.Dir: it sets a time that is at least a whole second later than
-// the last one, and never much later than the server's now. The first time it is looked at
-// whether that was done.
+// Touch implements symlinks.Dir. It sets a time that is at least a whole second later than the
+// last one, and never much later than the server's now. The first time, it looks whether that
+// was done.
 func (d *symlinkDir) Touch(ctx context.Context, name string) error {
 	d.mu.Lock()
 	b := d.beat
@@ -46,7 +47,7 @@ func (d *symlinkDir) Touch(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if first && seen.modified != b.last { // the two requests may have been executed in the other order
+	if first && seen.modified != b.last { // the server may have executed the two requests in the other order
 		if seen, err = d.lstat(ctx, name); err != nil {
 			return d.sort(d.op("look at", name), err)
 		}
@@ -60,7 +61,7 @@ func (d *symlinkDir) Touch(ctx context.Context, name string) error {
 	return nil
 }
 
-// begin finds out what the time of a reservation is.
+// begin finds out what time a reservation has.
 func (d *symlinkDir) begin(ctx context.Context, b *beat, name string) error {
 	b.name, b.last = name, 0
 	if name == b.made {
@@ -90,11 +91,11 @@ func (e *ignoredError) Error() string {
 	return fmt.Sprintf("%s: the server says that it did, but the time is another", e.op)
 }
 
-// Unwrap makes it an error of the system that places without times have.
+// Unwrap makes it the system's error of a place without times.
 func (e *ignoredError) Unwrap() error { return syscall.EOPNOTSUPP }
 
-// Look implements symlinks.Dir. It counts the reservations, because the protocol tells no
-// number of links. There is no cache to refresh.
+// Look implements symlinks.Dir. It counts the reservations, because the protocol does not tell
+// the number of links. There is no cache to refresh.
 func (d *symlinkDir) Look(ctx context.Context, name string) (symlinks.Sight, error) {
 	if name == symlinks.Reservations {
 		return d.count(ctx)

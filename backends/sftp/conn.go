@@ -13,19 +13,19 @@ import (
 	"time"
 )
 
-// A transport is where packets go and come from: the pipes of an ssh.
+// A transport carries packets in both directions: the pipes of an ssh.
 type transport interface {
 	io.Reader
 	io.Writer
-	// Kill ends it at once, whatever hangs, and everything that is read or written.
+	// Kill ends it at once, whatever hangs, and every read and write.
 	Kill()
-	// Why returns what it said of its end, for people; it may wait a moment for that.
+	// Why returns what it said of its end, for people. It may wait a moment for that.
 	Why() string
 }
 
-// A conn is one session with a server. Requests may be made at the same time from several
-// goroutines. It ends for good with the first reply that is late or cannot be read: what
-// becomes of the requests on the way is then not known.
+// A conn is one session with a server. Several goroutines may make requests at the same time. It
+// ends for good with the first reply that is late or cannot be read. Then nobody knows what
+// becomes of the requests on the way.
 type conn struct {
 	transport  transport
 	extensions map[string]string
@@ -36,7 +36,7 @@ type conn struct {
 	mu      sync.Mutex
 	next    uint32
 	pending map[uint32]*call
-	ended   error // why; nil: it is up
+	ended   error // why it ended; nil: it is up
 }
 
 // A reply is a packet without its id.
@@ -158,7 +158,7 @@ func (c *conn) why() error {
 	return c.ended
 }
 
-// up reports whether the connection has not ended, as far as that is known.
+// up reports whether the connection is up, as far as that is known.
 func (c *conn) up() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -181,8 +181,8 @@ type unsentError struct{ cause error }
 func (e *unsentError) Error() string { return e.cause.Error() }
 func (e *unsentError) Unwrap() error { return e.cause }
 
-// start sends a request, build's, to which an id is given. The connection ends if there is
-// no answer in time; to send it may hang, too.
+// start sends a request, which build makes, and gives it an id. If there is no answer in time,
+// the connection ends. To send may hang, too.
 func (c *conn) start(limit time.Duration, kind byte, build func(packet) packet) (*call, error) {
 	c.mu.Lock()
 	if c.ended != nil {
@@ -213,11 +213,11 @@ func (c *call) result() (reply, error) {
 	return r, nil
 }
 
-// malformed ends the connection after a reply that is not to be understood.
+// malformed ends the connection after a reply that cannot be understood.
 func (c *call) malformed() error {
 	c.conn.end(errMalformed)
 	return errMalformed
 }
 
-// close ends the connection as a client does that has no more to ask for.
+// close ends the connection, as a client does that has no more to ask.
 func (c *conn) close() { c.end(errors.New("it was closed")) }

@@ -49,7 +49,8 @@ func (l *lock) Examine(ctx context.Context, _ backend.Examination, tell backend.
 	}, func(name string) error { return dir.unlink(ctx, name) })
 }
 
-// examineRemoval: who removes a lock bars others with a symbolic link.
+// examineRemoval: whoever removes a lock bars others with a symbolic link, which no rmdir may
+// remove.
 func (d *symlinkDir) examineRemoval(ctx context.Context, tell backend.Tell) error {
 	const name = "remove locks"
 	at := ".doctor." + owner.NewID()
@@ -67,12 +68,13 @@ func (d *symlinkDir) examineRemoval(ctx context.Context, tell backend.Tell) erro
 	return nil
 }
 
-// crowd is how many come at the same time; crowdRounds how often they race.
+// crowd is how many come at the same time, crowdRounds how often they race.
 const crowd, crowdRounds = 32, 5
 
-// examineCrowd finds out how many connections the server takes at once, and that of all those
-// who make the same, each over its own, one is told that it did. Of the server's limits
-// MaxStartups is what matters: each connection has one session (MaxSessions).
+// examineCrowd finds out how many connections the server takes at once. It also checks that of
+// all that make the same name, each over its own connection, one is told that it did. Of the
+// server's limits only MaxStartups matters, because each connection has one session
+// (MaxSessions).
 func (s *session) examineCrowd(ctx context.Context, tell backend.Tell, did string, try func(*session, string) error, remove func(string) error) error {
 	where, err := s.realpath(ctx)
 	if err != nil {
@@ -114,8 +116,8 @@ func (s *session) examineCrowd(ctx context.Context, tell backend.Tell, did strin
 	return nil
 }
 
-// dialAll makes many connections at once, and returns those that came about and why another
-// did not. None is tried again.
+// dialAll makes many connections at once. It returns those that came about, and why another did
+// not. It tries none again.
 func (s *session) dialAll(ctx context.Context) (all []*session, refused error) {
 	var mu sync.Mutex
 	var done sync.WaitGroup
@@ -137,7 +139,7 @@ func (s *session) dialAll(ctx context.Context) (all []*session, refused error) {
 	return all, refused
 }
 
-// raceAll lets all make one name at the same time, and removes it with remove.
+// raceAll lets all make one name at the same time, and removes the name with remove.
 func (s *session) raceAll(all []*session, try func(*session, string) error, remove func(string) error) (winners int, err error) {
 	name := ".doctor." + owner.NewID()
 	for _, outcome := range doctor.Together(len(all), func(i int) error { return try(all[i], name) }) {

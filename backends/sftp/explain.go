@@ -19,11 +19,11 @@ type reason struct {
 	words []string // one of them is in what ssh said
 	code  protocol.Code
 	lasts bool   // trying again does not help, although the code is unreachable
-	cause string // in place of ssh's words; empty: those
+	cause string // in place of ssh's words, unless it is empty
 	hint  string
 }
 
-// reasons are those of what ssh said, after it was offered a password or not.
+// reasons are why ssh did not connect, by what it said, after it was offered a password or not.
 func (s *server) reasons(said string, offered *answerer) []reason {
 	return []reason{
 		{[]string{"REMOTE HOST IDENTIFICATION HAS CHANGED", "has changed and you have requested strict checking"}, protocol.Unreachable, true,
@@ -42,8 +42,8 @@ func (s *server) reasons(said string, offered *answerer) []reason {
 	}
 }
 
-// offending precedes, in what ssh says of a key that has changed, the file with the old one, and
-// changed the name under which it is there.
+// offending comes, in what ssh says of a key that has changed, before the file with the old key,
+// and changed before the name under which it is there.
 var (
 	offending = regexp.MustCompile(`(?m)^Offending .* key in (.+):[0-9]+\s*$`)
 	changed   = regexp.MustCompile(`(?m)^(?:Host key for|[A-Z0-9-]+ host key for) (\S+) has changed`)
@@ -67,7 +67,8 @@ func (s *server) changedKey(said string) string {
 }
 
 // unknownHost is what ssh's resolver says of a name that does not exist: glibc's, musl's, and
-// those of the BSDs and darwin. What else it says, such as of a name server that is away, may pass.
+// those of the BSDs and darwin. Anything else that it says, such as of a name server that is
+// away, may pass.
 var unknownHost = []string{"Name or service not known", "No address associated with hostname", "Name does not resolve",
 	"nodename nor servname provided", "no address associated with name"}
 

@@ -13,7 +13,7 @@ import (
 	"locksmith/backends/generation/symlinks"
 )
 
-// List implements backend.Backend. It looks one level deep if it is not told.
+// List implements backend.Backend. It looks one level deep if it is not told otherwise.
 func (l *lock) List(ctx context.Context, listing backend.Listing) error {
 	u := l.use()
 	defer u.close()
@@ -21,7 +21,7 @@ func (l *lock) List(ctx context.Context, listing backend.Listing) error {
 		return err
 	}
 	listing.Depth = cmp.Or(listing.Depth, 1)
-	listing.Others = nil // that of nfs:, which is ours
+	listing.Others = nil // they would be that of nfs:, which is our own form
 	w := finder.Walk{
 		Tree: walked{u.dir},
 		Directories: []finder.DirectoryKind{symlinks.Kind{Place: *u.algorithm,

@@ -12,8 +12,8 @@ import (
 	"locksmith/backends/backend"
 )
 
-// list reads a directory to the end: without "." and "..", in no order. Two requests go out
-// at once, as the second mostly says that this was all.
+// list reads a directory to the end, without "." and "..", in no order. It sends two requests at
+// once, because the second mostly says that this was all.
 func (s *session) list(ctx context.Context, name string) (all []item, err error) {
 	op := s.op("list", name)
 	err = s.do(ctx, op, false, func(c *conn) (err error) {
@@ -79,7 +79,7 @@ func (c *call) listed(haul *backend.Haul) (all []item, more bool, err error) {
 	switch {
 	case errors.As(err, &said) && said.code == statusEOF:
 		return nil, false, nil
-	case err == nil && len(all) == 0: // else this would never end
+	case err == nil && len(all) == 0: // else the listing would never end
 		err = c.malformed()
 	}
 	return all, true, err

@@ -12,14 +12,14 @@ import (
 	"locksmith/backends/owner"
 )
 
-// Scheme is the address scheme of this backend, and Port the usual one.
+// Scheme is the address scheme of this backend, and Port its usual port.
 const (
 	Scheme = "sftp"
 	Port   = "22"
 )
 
-// Open returns the lock at an address of this scheme; it does not connect yet. Its errors
-// are *backend.Error.
+// Open returns the lock at an address of this scheme. It does not connect yet. Its errors are
+// *backend.Error.
 func Open(a backend.Address, access backend.Access) (backend.Backend, error) {
 	s, err := newServer(a, access)
 	if err != nil {
@@ -34,7 +34,7 @@ func Open(a backend.Address, access backend.Access) (backend.Backend, error) {
 	return &lock{server: s, mustExist: a.Options["create"] == "no", Env: owner.NewEnv(), leastLease: minLease, leastAnswer: minAnswer, headPause: headPause}, nil
 }
 
-// A lock is one lock directory on a server, of the very form that nfs: has on a disk. It
+// A lock is one lock directory on a server, of the same form as that of nfs: on a disk. It
 // implements backend.Backend and backend.Remover.
 type lock struct {
 	owner.Env
@@ -42,11 +42,11 @@ type lock struct {
 	mustExist bool
 	// leastLease keeps heartbeats at least a second apart.
 	leastLease  time.Duration
-	leastAnswer time.Duration // how long its server may take at least
-	headPause   time.Duration // for the first in the queue; 0: that of nfs:
+	leastAnswer time.Duration // how long its server may take for an answer, at least
+	headPause   time.Duration // for the first in the queue; 0: as with nfs:
 }
 
-// use is the lock over a connection of its own, until that is closed.
+// use returns the lock over its own connection, which use.close ends.
 func (l *lock) use() *use {
 	d := newSymlinkDir(l.server.newSession(l.server.address.OnServer()), l.mustExist)
 	return &use{d, &symlinks.Lock{Dir: d, Address: d.name(), Env: l.Env, HeadPause: l.headPause, LeastLease: minLease, Bells: true}}
@@ -62,7 +62,7 @@ func (u *use) close() {
 	u.dir.close()
 }
 
-// rest keeps nothing open until it is used again.
+// rest keeps no connection until the next use.
 func (u *use) rest() {
 	u.dir.notifier.Close()
 	u.dir.hangUp()
@@ -83,7 +83,7 @@ func (l *lock) Attempt(r backend.Request) (backend.Attempt, error) {
 	return &attempt{Attempt: a, use: u}, nil
 }
 
-// An attempt looks at its place first, once, when it is connected.
+// An attempt looks at its place once, when it has connected.
 type attempt struct {
 	backend.Attempt
 	use *use
@@ -133,7 +133,7 @@ func (h *hold) Release(ctx context.Context) error {
 	return err
 }
 
-// once calls f with the lock, over a connection for this once, after a look at the place.
+// once calls f with the lock, over a connection for this call alone, after a look at the place.
 func once[T any](ctx context.Context, l *lock, f func(*use) (T, error)) (T, error) {
 	u := l.use()
 	defer u.close()

@@ -17,7 +17,7 @@ import (
 	"locksmith/protocol"
 )
 
-// headPause is how long the first of the queue waits between two looks at most: each is a
+// headPause is the longest pause between two looks of the first in the queue. Each look is a
 // request to a server that others use, too.
 const headPause = 1500 * time.Millisecond
 
@@ -42,7 +42,7 @@ type mkdirDir struct{ *session }
 
 var _ dirs.StatDir = (*mkdirDir)(nil)
 
-// outcome sorts the error of a call into those that dirs.Dir knows.
+// outcome sorts a call's error into those that dirs.Dir knows.
 func outcome(err error) error {
 	var refused *refusal
 	if errors.As(err, &refused) && refused.errno != syscall.EACCES {
@@ -51,13 +51,13 @@ func outcome(err error) error {
 	return dirs.Outcome(err)
 }
 
-// A refusedError is dirs.ErrRefused for those who ask.
+// A refusedError is dirs.ErrRefused, too.
 type refusedError struct{ *refusal }
 
 func (e *refusedError) Unwrap() []error { return []error{dirs.ErrRefused, e.refusal} }
 
 // fit refuses a server that cannot rename as these locks need it, before anything is made. The
-// protocol's own rename is not enough: with it servers look first and rename then.
+// protocol's own rename is not enough: servers look first and rename then.
 func (t *mkdirDir) fit(ctx context.Context) error {
 	c, err := t.connected(ctx)
 	if err == nil && !c.knows(posixRename) {

@@ -4,8 +4,8 @@ package sftp
 
 import "strings"
 
-// maxShown is how long a name may be before messages leave out its middle: those of tickets
-// would hide the rest.
+// maxShown is how long a name may be before messages leave out its middle. A name with a ticket
+// would hide the rest of the message.
 const maxShown = 60
 
 // shortPath is a path for people.

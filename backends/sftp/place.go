@@ -15,8 +15,9 @@ import (
 )
 
 // check refuses what cannot be a lock directory, before anything is made in it. It returns the
-// directory nearest to its reservations that is there: they themselves, the lock directory
-// ("."), or the one that this is to be made in (".."). The text of those errors is that of nfs:.
+// directory nearest to the reservations that is there: the reservations themselves, the lock
+// directory ("."), or the one in which that is to be made (".."). The texts of its errors are
+// those of nfs:.
 func (d *symlinkDir) check(ctx context.Context) (nearest string, err error) {
 	kind, err := d.there(ctx, ".")
 	switch {
@@ -43,8 +44,8 @@ func (d *symlinkDir) check(ctx context.Context) (nearest string, err error) {
 	return symlinks.Reservations, nil
 }
 
-// checkEmpty refuses a directory in which there is more than a lock of which one half was
-// made. Names with a dot are the administrator's.
+// checkEmpty refuses a directory that holds more than a half-made lock. Names with a dot are the
+// administrator's.
 func (d *symlinkDir) checkEmpty(ctx context.Context) error {
 	all, err := d.list(ctx, ".")
 	if err != nil {
@@ -70,10 +71,10 @@ func (d *symlinkDir) unfit(cause, hint string) error {
 // treeHint is for servers on which only locks of directories work.
 const treeHint = "use ?style=dir, for all who use the lock, which needs no symbolic links"
 
-// probe makes sure that the server keeps a symbolic link as it is made, and removes it again:
-// one in a directory, as those of a lock are, for ProFTPD changes no others. In the
-// reservations its name is that of a link which shows the time (package symlinks, success.go), so
-// that one which stays after a crash is in nobody's way.
+// probe makes sure that the server keeps a symbolic link as it is made, and removes the link
+// again. The link is in a directory, as those of a lock are, because ProFTPD changes no others.
+// Among the reservations its name is that of a link which shows the time (package symlinks,
+// success.go). So a probe that stays after a crash is in nobody's way.
 func (d *symlinkDir) probe(ctx context.Context, in string) (err error) {
 	const op, target = "make a symbolic link", symlinks.OddTarget
 	if in != symlinks.Reservations {
@@ -103,8 +104,8 @@ func (d *symlinkDir) probe(ctx context.Context, in string) (err error) {
 	return nil
 }
 
-// checkRemoval makes sure that the server does not remove a symbolic link as a directory: one
-// that does would remove the bar of somebody else who removes the lock (symlinks.Remove).
+// checkRemoval makes sure that the server does not remove a symbolic link as a directory. Such a
+// server would remove the bar of another process that removes the lock (symlinks.Remove).
 func (d *symlinkDir) checkRemoval(ctx context.Context) error {
 	at := path.Join(symlinks.Reservations, "d.0-"+owner.NewID())
 	if err := d.symlink(ctx, "nowhere", at); err != nil {

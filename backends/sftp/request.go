@@ -12,8 +12,8 @@ import (
 	"locksmith/protocol"
 )
 
-// A refusal is the server's, with the system's error that it most likely stands for. One
-// code has many meanings, so the call that was refused looks what is there.
+// A refusal is the server's, with the system's error that it most likely stands for. One code
+// has many meanings. So the call that was refused looks what is there.
 type refusal struct {
 	op    string
 	errno syscall.Errno
@@ -34,8 +34,8 @@ type request struct {
 	explain func(ctx context.Context, code uint32) (syscall.Errno, error) // what a vague code means; 0: unknown
 }
 
-// change makes a request. A refusal that nothing explains may pass: the request is made once
-// more.
+// change makes a request. A refusal that nothing explains may pass, so the request is then made
+// once more.
 func (s *session) change(ctx context.Context, r request) error {
 	for repeated := false; ; repeated = true {
 		err := s.request(ctx, r.op, r.kind, r.build)
@@ -63,7 +63,7 @@ func (s *session) change(ctx context.Context, r request) error {
 	}
 }
 
-// there returns what kind of thing has a name; 0: nothing.
+// there returns what kind of thing has a name; 0: there is none.
 func (s *session) there(ctx context.Context, name string) (kind uint32, err error) {
 	a, err := s.lstat(ctx, name)
 	var said *statusError
@@ -105,8 +105,8 @@ func (s *session) op(what, name string) string { return what + " " + s.shown(nam
 // shown describes a name to people.
 func (s *session) shown(name string) string { return shortPath(s.at(name)) }
 
-// occupied explains why a name could not be made: because it is there, or because the
-// directory above it is not.
+// occupied explains why a name could not be made: it is there already, or the directory above it
+// is not.
 func (s *session) occupied(name string) func(context.Context, uint32) (syscall.Errno, error) {
 	return func(ctx context.Context, code uint32) (syscall.Errno, error) {
 		if code == statusNoFile {
@@ -133,7 +133,7 @@ func (s *session) mkdir(ctx context.Context, name string) error {
 		build: func(p packet) packet { return p.string(s.at(name)).attrs(attrs{flags: hasMode, mode: 0o777}) }})
 }
 
-// symlink makes a symbolic link. Target before name is OpenSSH's order, not the draft's.
+// symlink makes a symbolic link. OpenSSH takes target before name, not in the draft's order.
 func (s *session) symlink(ctx context.Context, target, name string) error {
 	occupied := s.occupied(name)
 	return s.change(ctx, request{op: s.op("make symbolic link", name), kind: typeSymlink,
@@ -147,8 +147,8 @@ func (s *session) symlink(ctx context.Context, target, name string) error {
 		}})
 }
 
-// rmdir removes an empty directory. Some servers also remove a symbolic link, or what it
-// leads to.
+// rmdir removes an empty directory. Some servers also remove a symbolic link, or what it leads
+// to.
 func (s *session) rmdir(ctx context.Context, name string) error {
 	return s.change(ctx, request{op: s.op("remove directory", name), kind: typeRmdir,
 		build: func(p packet) packet { return p.string(s.at(name)) },
@@ -187,15 +187,15 @@ func (s *session) unlink(ctx context.Context, name string) error {
 			case kind == modeDir:
 				return syscall.EISDIR, nil
 			}
-			return syscall.EPERM, nil
+			return syscall.EPERM, nil // it is there, and we may not remove it
 		}})
 }
 
 // posixRename is the extension with the meaning of rename(2) (OpenSSH's PROTOCOL, 4.3).
 const posixRename = "posix-rename@openssh.com"
 
-// rename renames a directory. It replaces an empty one if the server knows posixRename;
-// otherwise the new name must not be in use.
+// rename renames a directory. If the server knows posixRename, it replaces an empty one.
+// Otherwise the new name must be free.
 func (s *session) rename(ctx context.Context, from, to string) error {
 	c, err := s.connected(ctx)
 	if err != nil {
@@ -221,8 +221,8 @@ func (s *session) rename(ctx context.Context, from, to string) error {
 		}})
 }
 
-// setTime sets when a name was changed, in seconds since 1970. If see, it also looks at
-// the name, in one round trip.
+// setTime sets when a name was changed, in seconds since 1970. If see, it also looks at the
+// name, in one round trip.
 func (s *session) setTime(ctx context.Context, name string, seconds uint32, see bool) (seen attrs, err error) {
 	op := s.op("set the time of", name)
 	err = s.do(ctx, op, true, func(c *conn) error {
@@ -255,7 +255,7 @@ func (s *session) setTime(ctx context.Context, name string, seconds uint32, see 
 	case said.code == statusNoSupport:
 		return seen, &refusal{op, syscall.EOPNOTSUPP, said}
 	}
-	return seen, &refusal{op, syscall.EPERM, said} // it is somebody else's
+	return seen, &refusal{op, syscall.EPERM, said} // somebody else owns it
 }
 
 // oneName asks for a name.

@@ -23,7 +23,7 @@ type server struct {
 	address backend.Address
 	access  backend.Access
 	backoff *redial.Backoff
-	oldSSH  atomic.Bool // it does not know newerOption
+	oldSSH  atomic.Bool // its ssh does not know newerOption
 	// dialTime is how long it may take to connect and log in.
 	dialTime time.Duration
 	start    func(command, args, env []string) (transport, error) // an ssh
@@ -33,13 +33,13 @@ type server struct {
 const (
 	dialTime             = 30 * time.Second
 	minAnswer, maxAnswer = time.Second, 10 * time.Second
-	// silence is after what time without a word from the server ssh asks whether it is
-	// there, and how long it tries to reach it.
+	// silence is after how long without a word from the server ssh asks whether it is there, and
+	// how long ssh tries to reach it.
 	silence = 10 * time.Second
 )
 
-// answerTime is how long the holder of a lock waits for an answer: after it there must be
-// time for another connection and another heartbeat.
+// answerTime is how long the holder of a lock waits for an answer. After it there must be time
+// for another connection and another heartbeat.
 func answerTime(lease, least time.Duration) time.Duration { return min(max(lease/6, least), maxAnswer) }
 
 func newServer(a backend.Address, access backend.Access) (*server, error) {
@@ -50,7 +50,7 @@ func newServer(a backend.Address, access backend.Access) (*server, error) {
 	return s, nil
 }
 
-// dial connects and logs in. After one that failed the next begins later, or fails like it
+// dial connects and logs in. After a failure the next dial begins later, or fails in the same way
 // (redial.Backoff). Its errors wrap *backend.Error, or ctx's.
 func (s *server) dial(ctx context.Context) (*conn, error) {
 	if err := s.backoff.Wait(ctx); err != nil {
@@ -69,8 +69,8 @@ func (s *server) dial(ctx context.Context) (*conn, error) {
 	return nil, err
 }
 
-// firstBusyPause is how long to wait, at least, for a server that takes no more
-// connections at the moment: until others have logged in.
+// firstBusyPause is the least pause before a server that takes no more connections is tried
+// again: until others have logged in.
 const firstBusyPause = 100 * time.Millisecond
 
 // connect tries again while the server is busy.
@@ -120,14 +120,14 @@ func (s *server) dialOnce(ctx context.Context) (*conn, error) {
 	return nil, s.refused(err, offered)
 }
 
-// knowsNot reports that ssh refused an option of ours.
+// knowsNot reports whether ssh refused an option of ours.
 func knowsNot(said, option string) bool {
 	name, _, _ := strings.Cut(option, "=")
 	return strings.Contains(strings.ToLower(said), "bad configuration option: "+strings.ToLower(name))
 }
 
-// password is that of the user of the address, and where it stands (backend.Access); "" if none
-// is known, or none named.
+// password is that of the address's user, and where it stands (backend.Access); "" if no
+// password is known, or the address has no user.
 func (s *server) password() (password, source string, err error) {
 	if s.access.Password == nil || s.address.User == "" {
 		return "", "", nil

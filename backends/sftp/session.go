@@ -15,15 +15,15 @@ import (
 	"locksmith/protocol"
 )
 
-// A session makes calls on a server over one connection, which is made when it is needed,
-// and again after it was lost. Names are relative to root; "." is root itself.
+// A session makes calls on a server over one connection. It connects when it has to, and again
+// after the connection was lost. Names are relative to root; "." is root itself.
 type session struct {
 	*connection
 	root   string        // as it is sent: relative to where the log in leads, or absolute
 	answer time.Duration // how long the server may take for an answer
 }
 
-// A connection is one with a server, or the next one.
+// A connection is a connection with a server, or the place for the next one.
 type connection struct {
 	server *server
 
@@ -58,8 +58,8 @@ func (l *connection) hangUp() {
 	}
 }
 
-// onEnd calls f when ctx ends, but not after the function that it returns was called: a
-// connection that f ends may be that of the next call by then.
+// onEnd calls f when ctx ends, unless the function that it returns was called before: by then
+// the connection that f would end may be that of the next call.
 func onEnd(ctx context.Context, f func()) (over func()) {
 	var mu sync.Mutex
 	isOver := false
@@ -110,17 +110,17 @@ func (l *connection) connected(ctx context.Context) (*conn, error) {
 // errClosed is the error of a call after close.
 var errClosed = errors.New("the connection was closed")
 
-// An unclearError says that a request was sent, and that no answer came. It is EIO for those
-// who ask for the system's errors: it may have been executed, or may be yet.
+// An unclearError says that a request was sent, and no answer came. As an error of the system it
+// is EIO: the request may have been executed, or may be yet.
 type unclearError struct{ cause error }
 
 func (e *unclearError) Error() string   { return e.cause.Error() }
 func (e *unclearError) Unwrap() []error { return []error{syscall.EIO, e.cause} }
 
-// do makes a call. Its error is a *statusError if the server refused; or a *backend.Error,
-// or ctx's, which wraps an *unclearError if something was sent and no answer came. It is
-// made once more, on a new connection, when that can do no harm: when it was not sent
-// because the connection had ended, or changes nothing.
+// do makes a call. Its error is a *statusError if the server refused; or a *backend.Error, or
+// ctx's, which wraps an *unclearError if something was sent and no answer came. do makes the
+// call once more, on a new connection, if that can do no harm: the call was not sent because the
+// connection had ended, or it changes nothing.
 func (s *session) do(ctx context.Context, op string, changes bool, f func(*conn) error) error {
 	for repeated := false; ; repeated = true {
 		c, err := s.connected(ctx)
@@ -148,7 +148,7 @@ func (s *session) do(ctx context.Context, op string, changes bool, f func(*conn)
 	}
 }
 
-// noted is ctx's error, if that has ended, and what the call came to.
+// noted adds ctx's error to the call's own, if ctx has ended.
 func (s *session) noted(ctx context.Context, op string, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("%s: %s: %w: %w", s.server.address, op, ctx.Err(), err)
@@ -156,7 +156,7 @@ func (s *session) noted(ctx context.Context, op string, err error) error {
 	return err
 }
 
-// said adds to an answer that is late how long it was waited for.
+// said adds to the error of a late answer how long we waited for it.
 func (s *session) said(err error) error {
 	if errors.Is(err, errLate) {
 		return fmt.Errorf("%w within %v", err, s.answer)

@@ -25,23 +25,23 @@ type ssh struct {
 	kill    sync.Once
 }
 
-// options make an ssh fit for a program, whatever its user has chosen for themselves. Who
+// options make an ssh fit for a program, whatever its user has chosen for interactive use. Who
 // the server is and how to get there stays the user's choice (ssh_config(5)).
 func options() []string {
 	seconds := strconv.Itoa(int(silence / time.Second))
 	return []string{
-		"ControlPath=none",               // else its end would be that of others, too
-		"ServerAliveInterval=" + seconds, // a connection that was cut shows
+		"ControlPath=none",               // else its end would end others' sessions, too
+		"ServerAliveInterval=" + seconds, // shows that a connection was cut
 		"ServerAliveCountMax=2",
 		"ConnectTimeout=" + seconds,
 		"ClearAllForwardings=yes", // a port may be taken by the user's own session
 		"ForwardX11=no",
 		"PermitLocalCommand=no",
-		"RemoteCommand=none", // it would be run in place of the subsystem
+		"RemoteCommand=none", // it would run in place of the subsystem
 	}
 }
 
-// newerOption is not known to OpenSSH before 8.7, where nothing can set it either.
+// newerOption is unknown to OpenSSH before 8.7, where nothing can set it either.
 const newerOption = "StdinNull=no"
 
 // arguments are those of the command that runs the subsystem sftp at an address.
@@ -52,7 +52,7 @@ func arguments(a backend.Address, batch, old bool) []string {
 		all = append(all, newerOption)
 	}
 	if batch {
-		all = append(all, "BatchMode=yes") // it suppresses the question for a password, too
+		all = append(all, "BatchMode=yes") // it also suppresses the question for a password
 	} else {
 		all = append(all, "NumberOfPasswordPrompts=1")
 	}
@@ -69,7 +69,7 @@ func arguments(a backend.Address, batch, old bool) []string {
 	return append(args, "-s", "--", host, "sftp")
 }
 
-// hostPort returns the host of an address as ssh takes it, and the port, "" for the usual.
+// hostPort returns the host of an address as ssh takes it, and the port, "" for the usual port.
 func hostPort(a backend.Address) (host, port string) {
 	host = a.Host
 	if i := strings.LastIndexByte(host, ':'); i > strings.LastIndexByte(host, ']') {
@@ -118,11 +118,11 @@ func startSSH(command, args, env []string) (transport, error) {
 	return s, nil
 }
 
-// closed stands for the descriptors that we have from our parent, which an ssh must not
-// hold open: it would seem to be whoever opened them.
+// closed stands for the descriptors that we have from our parent. An ssh must not hold them
+// open, or it would seem to be whoever opened them.
 func closed() []*os.File {
 	most := 2
-	entries, _ := os.ReadDir("/dev/fd") // where there is none, ssh closes them itself
+	entries, _ := os.ReadDir("/dev/fd") // without it, ssh closes them itself
 	for _, e := range entries {
 		if fd, err := strconv.Atoi(e.Name()); err == nil {
 			most = max(most, fd)

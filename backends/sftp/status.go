@@ -44,8 +44,8 @@ func (c *call) status() error {
 	return c.statusOf(r)
 }
 
-// statusOf is nil for "done", a *statusError for a refusal, and ends the connection
-// otherwise.
+// statusOf is nil for "done", and a *statusError for a refusal. Anything else ends the
+// connection.
 func (c *call) statusOf(r reply) error {
 	in := reader{rest: r.body}
 	code := in.uint32()
@@ -58,7 +58,7 @@ func (c *call) statusOf(r reply) error {
 	return &statusError{code, protocol.CleanText(in.string(), maxSaid)} // some send no text
 }
 
-// refusal is statusOf for a reply that should have been another: to be done is none then.
+// refusal is statusOf for a reply that should have been another kind: "done" is wrong there.
 func (c *call) refusal(r reply) error {
 	if err := c.statusOf(r); err != nil {
 		return err
@@ -98,7 +98,7 @@ func (c *call) handle() (string, error) {
 	return h, nil
 }
 
-// names are those in a reply, which is so many bytes long.
+// names are the names in a reply, which is size bytes long.
 func (c *call) names() (all []item, size int, err error) {
 	r, err := c.result()
 	if err != nil {

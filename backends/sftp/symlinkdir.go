@@ -16,11 +16,11 @@ import (
 	"locksmith/backends/process"
 )
 
-// A symlinkDir is a lock directory on a server. It implements symlinks.Dir: its errors are
-// those of the system, as far as the server tells which.
+// A symlinkDir is a lock directory on a server. It implements symlinks.Dir. Its errors are those
+// of the system, as far as the server tells which.
 type symlinkDir struct {
 	*session
-	mustExist bool // it is not made
+	mustExist bool // we do not make it
 	clock     clock.Clock
 	notifier  posix.Notifier // of the one attempt that this is for
 
@@ -55,9 +55,9 @@ func (d *symlinkDir) Rename(ctx context.Context, from, to string) error {
 	return d.rename(ctx, from, to)
 }
 
-// Symlink implements symlinks.Dir. One among the reservations, such as the record of an owner,
-// has a name that is used once, so that it is asked for again if it is unclear whether it was
-// made: without its record nobody could tell who a holder is, nor that it is dead.
+// Symlink implements symlinks.Dir. A link among the reservations, such as an owner's record, has
+// a name that is used once. So if it is unclear whether the link was made, it is asked for
+// again: without its record nobody could tell who a holder is, nor that it is dead.
 func (d *symlinkDir) Symlink(ctx context.Context, target, name string) error {
 	err := d.symlink(ctx, target, name)
 	if errors.As(err, new(*unclearError)) && strings.HasPrefix(name, symlinks.Reservations+"/") {
@@ -96,7 +96,7 @@ func (d *symlinkDir) Prepare(ctx context.Context) error {
 	if !d.mustExist {
 		err := d.mkdir(ctx, ".")
 		if err == nil {
-			_ = d.shareWithGroup(ctx) // a lock that only we can use is one still
+			_ = d.shareWithGroup(ctx) // even a lock that only we can use is a lock
 		}
 		if err != nil && !errors.Is(err, syscall.EEXIST) {
 			return err
@@ -119,9 +119,9 @@ func (d *symlinkDir) Prepare(ctx context.Context) error {
 // permissions are those that users have, groupPermissions those of the group.
 const permissions, groupPermissions = 0o777, 0o070
 
-// shareWithGroup opens the lock directory, which we made, to the group for which somebody has
-// made the directory above it: one that gives its group to what is made in it (set-group-ID), and
-// that not everybody may write to.
+// shareWithGroup opens the lock directory, which we made, to a group. That is the group for
+// which somebody has made the directory above: one that gives its group to what is made in it
+// (set-group-ID), and to which not everybody may write.
 func (d *symlinkDir) shareWithGroup(ctx context.Context) error {
 	const inherits, groupWrites, othersWrite = 0o2000, 0o020, 0o002
 	above, err := d.lstat(ctx, "..")
@@ -141,7 +141,7 @@ func (d *symlinkDir) share(ctx context.Context, name, like string) error {
 	return d.open(ctx, name, model.mode&permissions)
 }
 
-// open adds permissions to those that a directory of ours has.
+// open adds permissions to those of a directory of ours.
 func (d *symlinkDir) open(ctx context.Context, name string, wanted uint32) error {
 	made, err := d.lstat(ctx, name)
 	if err != nil {

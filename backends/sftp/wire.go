@@ -9,7 +9,7 @@ import (
 	"io"
 )
 
-// The packets that are sent and understood (draft-ietf-secsh-filexfer-02, section 3).
+// The packets that we send and understand (draft-ietf-secsh-filexfer-02, section 3).
 const (
 	typeInit     = 1
 	typeVersion  = 2
@@ -33,7 +33,7 @@ const (
 	typeAttrs  = 105
 )
 
-// version is the one of the protocol that all servers speak.
+// version is the version of the protocol that all servers speak.
 const version = 3
 
 // maxPacket bounds what a server may send as one reply: OpenSSH sends 256 KiB at most.
@@ -41,7 +41,7 @@ const maxPacket = 1 << 20
 
 var errMalformed = errors.New("the server sent a reply that cannot be read")
 
-// A packet is one that is being written: its length stands in front when it is sent.
+// A packet is a packet that is being written. Its length is put in front when it is sent.
 type packet []byte
 
 func newPacket(kind byte) packet { return packet{0, 0, 0, 0, kind} }
@@ -84,7 +84,7 @@ func readPacket(r io.Reader) (kind byte, body []byte, err error) {
 	return head[4], body, nil
 }
 
-// A reader takes a reply apart. After its end it returns zeros, and is bad.
+// A reader takes a reply apart. After the reply's end it returns zeros, and is bad.
 type reader struct {
 	rest []byte
 	bad  bool
@@ -110,7 +110,7 @@ func (r *reader) uint32() uint32 {
 
 func (r *reader) string() string { return string(r.take(r.uint32())) }
 
-// Which of the attributes there are (section 5).
+// Which attributes there are (section 5).
 const (
 	hasSize     = 1
 	hasOwner    = 2
@@ -127,7 +127,7 @@ const (
 	modeFile = 0o100000
 )
 
-// attrs are what is told of a file.
+// attrs are what a server tells of a file.
 type attrs struct {
 	flags    uint32
 	mode     uint32 // with the type
@@ -160,13 +160,13 @@ func (r *reader) attrs() attrs {
 	return a
 }
 
-// An item is one name with what is told of it.
+// An item is a name, and what the server tells of it.
 type item struct {
 	name  string
 	attrs attrs
 }
 
-// names are those of a reply to READDIR or READLINK.
+// names are the names of a reply to READDIR or READLINK.
 func (r *reader) names() []item {
 	var all []item
 	for n := r.uint32(); n > 0 && !r.bad; n-- {
