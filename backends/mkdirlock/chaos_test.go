@@ -26,13 +26,13 @@ func contest(k kindOfLock) backendtest.Contest {
 				return nil, err
 			}
 			r := requestFor(mode)
-			r.Owner.Lease = 5 * time.Second // one that died before its first heartbeat is unknown
+			r.Owner.Lease = 5 * time.Second // a holder that died before its first heartbeat is not proven dead: then the lease decides
 			return l.Attempt(r)
 		},
 	}
 }
 
-// TestChaos: processes contend for one lock, some are killed, and it is not stuck then.
+// TestChaos: processes contend for one lock, and some are killed. The lock is not stuck then.
 func TestChaos(t *testing.T) {
 	for _, k := range []kindOfLock{plain, treeNumbered} {
 		t.Run(k.String(), func(t *testing.T) {
@@ -55,7 +55,7 @@ func TestChaos(t *testing.T) {
 	}
 }
 
-// TestKilledPlain: who is killed at any moment leaves no empty lock directory, which
+// TestKilledPlain: a process that is killed at any moment leaves no empty lock directory, which
 // would be in everybody's way for good.
 func TestKilledPlain(t *testing.T) {
 	c := contest(plain)
@@ -73,19 +73,19 @@ func TestKilledPlain(t *testing.T) {
 	}
 }
 
-// bare reports that there is no record in a reservation: its owner died before it
-// waited, and then only a lease tells.
+// bare reports that a reservation has no record: its owner died before it waited. Then only a
+// lease tells that it is dead.
 func bare(reservation string) bool {
 	in, _ := filepath.Glob(filepath.Join(reservation, "*", "*"))
 	return strings.Contains(filepath.Base(reservation), labels.ReservationPrefix) && len(in) == 0
 }
 
-// orphanLooks is how often an empty lock must look the same, looked at every 10 ms, to be
-// taken for an orphan. That is counted, since of a machine that pauses all of us do.
+// orphanLooks is in how many looks, one every 10 ms, an empty lock must be the same to be taken
+// for an orphan. Looks are counted, not time: when the machine pauses, so do all processes here.
 const orphanLooks = 200
 
-// reapOrphans removes the plain lock while it is empty for long, as a job of an
-// administrator does, and returns how often.
+// reapOrphans removes the plain lock whenever it has been empty for long, as an administrator's
+// job does. It returns how often it did.
 func reapOrphans(path string, k kindOfLock, stop <-chan struct{}) (n int) {
 	if k != plain {
 		<-stop

@@ -46,8 +46,8 @@ func subject(options map[string]string) backendtest.Subject {
 	}}
 }
 
-// leftovers is what should not be there of a lock that is free: all but the newest
-// tokens and, where that means free, an empty lock.
+// leftovers is what should not be left of a free lock: all but the newest tokens and, in dir
+// style, the empty lock.
 func leftovers(t *testing.T, path string) []string {
 	t.Helper()
 	left, _ := filepath.Glob(path + "*")

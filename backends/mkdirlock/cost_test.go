@@ -15,7 +15,7 @@ import (
 	"locksmith/backends/mkdirlock/dirs"
 )
 
-// A meter counts what is asked of a server, in commands of FTP.
+// A meter counts the calls to a server, in commands of FTP.
 type meter struct{ commands atomic.Int64 }
 
 func (c *meter) on(dir dirs.Dir) dirs.Dir {
@@ -39,8 +39,8 @@ func mustCost(t *testing.T, what string, got, want int64) {
 	}
 }
 
-// TestCosts: over a far line every command is a round trip. Two of each first try find out
-// whether what we make may be removed.
+// TestCosts: on a long line every command costs a round trip. Two commands of each first try find
+// out whether we may remove what we make.
 func TestCosts(t *testing.T) {
 	for _, c := range []struct {
 		kind                                kindOfLock
@@ -74,10 +74,10 @@ func TestCosts(t *testing.T) {
 	}
 }
 
-// TestLoadOfManyWaiters: what waiters on as many hosts ask of a server together, after the
-// first minute. That of a hundred is not five times that of twenty: what grows with their
-// number is their heartbeats, two commands each, and these are more in the style of
-// directories.
+// TestLoadOfManyWaiters: the load on a server from many waiters, each on a host of its own, after
+// the first minute. A hundred waiters make less than five times the load of twenty. What grows
+// with their number is their heartbeats, of two commands each; in dir style there are more of
+// them.
 func TestLoadOfManyWaiters(t *testing.T) {
 	for _, x := range []struct {
 		kind    kindOfLock
@@ -124,7 +124,7 @@ func TestShortHoldIsFollowedClosely(t *testing.T) {
 	})
 }
 
-// TestPauseEnds: however long somebody has waited, it comes soon after a release.
+// TestPauseEnds: however long a waiter has waited, it gets the lock soon after a release.
 func TestPauseEnds(t *testing.T) {
 	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
 		h := newHost("elsewhere", m, k).take(t, "exclusive")
@@ -135,7 +135,7 @@ func TestPauseEnds(t *testing.T) {
 	})
 }
 
-// TestBackoff: who is told how often to ask asks so often, and no oftener.
+// TestBackoff: a waiter that is told how often to ask asks so often, and no oftener.
 func TestBackoff(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		h := newHost("here", m, plain).take(t, "exclusive")

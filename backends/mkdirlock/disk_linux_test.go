@@ -42,8 +42,8 @@ func TestOutOfInodes(t *testing.T) {
 	})
 }
 
-// withSpareInodes returns the error of taking the lock while there are only so
-// many inodes left, and makes sure that it is a good one.
+// withSpareInodes tries to take the lock while only so many inodes are left, and returns the
+// error. It makes sure that this is a good error.
 func withSpareInodes(t *testing.T, path string, k kindOfLock, mode string, spare int) error {
 	t.Helper()
 	filler := filepath.Join(filepath.Dir(path), "filler")
@@ -55,7 +55,7 @@ func withSpareInodes(t *testing.T, path string, k kindOfLock, mode string, spare
 		if k == plain {
 			nothingLeft(t, path)
 		}
-		mustWork(t, try(t, path, k, mode)) // nothing is broken for good
+		mustWork(t, try(t, path, k, mode)) // with room again, the lock works
 		nothingLeft(t, path)
 		mustWork(t, os.RemoveAll(path))
 	}
@@ -117,7 +117,8 @@ func TestLongMetadataOnDisk(t *testing.T) {
 	})
 }
 
-// TestAppendOnlyDirectory: what is made there cannot be removed or renamed.
+// TestAppendOnlyDirectory: where nothing can be removed or renamed, a try fails and leaves one
+// directory.
 func TestAppendOnlyDirectory(t *testing.T) {
 	needRoot(t)
 	eachMode(t, func(t *testing.T, k kindOfLock, mode string) {
@@ -137,13 +138,13 @@ func TestAppendOnlyDirectory(t *testing.T) {
 	})
 }
 
-// TestExamineAppendOnly: a place in which what is made has to stay is not fit, though all
-// may be removed in a directory made there; a lock in dir style is one.
+// TestExamineAppendOnly: a place in which what is made has to stay is unfit, even if all can be
+// removed in a directory made there. A lock in dir style is such a directory.
 func TestExamineAppendOnly(t *testing.T) {
 	needRoot(t)
 	for _, c := range []struct {
 		kind  kindOfLock
-		there bool // append-only is the lock, not what it is in
+		there bool // the lock is append-only, not the directory that it is in
 		want  backend.Finding
 		says  string
 		left  int
@@ -201,7 +202,8 @@ func aDisk(t *testing.T) *disk.Directory {
 	return d
 }
 
-// left is a directory that one of us has made and renamed, whose pin is still there.
+// left makes, marks and renames a directory as a locksmith does. It returns the pin, which is
+// still there.
 func left(t *testing.T, d *disk.Directory, name string) io.Closer {
 	t.Helper()
 	mustWork(t, d.Mkdir(t.Context(), "reservation"))
@@ -267,7 +269,8 @@ func TestClear(t *testing.T) {
 	}
 }
 
-// TestLeftEmpty: an empty lock of one of us who died is in nobody's way, one of a script is.
+// TestLeftEmpty: an empty lock that a dead locksmith left is in nobody's way; an empty lock of a
+// script is.
 func TestLeftEmpty(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "lock")

@@ -11,7 +11,7 @@ import (
 	"locksmith/backends/mkdirlock/dirs"
 )
 
-// A watchedDisk lets a hook do each call.
+// A watchedDisk passes each call through a hook.
 type watchedDisk struct {
 	dirs.Disk
 	hook func(operation) error
@@ -29,7 +29,7 @@ func (w watchedDisk) RenameNew(ctx context.Context, from, to string) error {
 	return w.hook(operation{"rename", from, to, func() error { return w.Disk.RenameNew(ctx, from, to) }})
 }
 
-// watched counts in empty after how many calls the lock was there, but empty.
+// watched returns a disk that counts after how many calls there was an empty lock.
 func watched(m *memory, empty *int) dirs.Disk {
 	hook := func(o operation) error {
 		err := o.do()
@@ -41,7 +41,7 @@ func watched(m *memory, empty *int) dirs.Disk {
 	return watchedDisk{diskMemory{m}, hook}
 }
 
-// TestTakenInOneStep: who is killed while it takes the lock leaves no empty one.
+// TestTakenInOneStep: a process that is killed while it takes the lock leaves no empty lock.
 func TestTakenInOneStep(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		empty := 0
@@ -59,7 +59,7 @@ func TestTakenInOneStep(t *testing.T) {
 	})
 }
 
-// without is a disk that cannot do it after all, as NFS.
+// without is a disk that refuses to rename without replacing, like NFS.
 type without struct{ diskMemory }
 
 func (without) RenameNew(context.Context, string, string) error { return errors.ErrUnsupported }

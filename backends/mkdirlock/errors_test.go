@@ -12,8 +12,8 @@ import (
 	"locksmith/protocol"
 )
 
-// TestDeadServer: whether a call that a dead server did not answer had its effect is not
-// known, and the user is sent to the server.
+// TestDeadServer: if a dead server does not answer a call, the outcome is unclear, and the hint
+// is to look at the server.
 func TestDeadServer(t *testing.T) {
 	l := &Lock{Address: "mkdir:/mnt/lock"}
 	for _, errno := range []syscall.Errno{syscall.EIO, syscall.ETIMEDOUT, syscall.EHOSTDOWN, syscall.EHOSTUNREACH,

@@ -21,7 +21,7 @@ type patient struct {
 	*memory
 	style  Style
 	opened int
-	// dir returns what the nth user of the place has for it; nil: all of memory.
+	// dir returns the Dir of the nth user of the place; nil: the memory for all.
 	dir func(n int, m *memory) dirs.Dir
 }
 
@@ -33,7 +33,7 @@ func (p *patient) newDir() dirs.Dir {
 	return p.dir(p.opened, p.memory)
 }
 
-// examine is to be called in a bubble.
+// examine must be called in a bubble.
 func (p *patient) examine(ctx context.Context) ([]backend.Check, error) {
 	l := &Lock{NewDir: p.newDir, Name: "L", Style: p.style, Address: "mkdir:/place/L?style=x", Env: owner.Env{NewID: owner.NewID, Today: time.Now}}
 	var all []backend.Check
@@ -41,7 +41,8 @@ func (p *patient) examine(ctx context.Context) ([]backend.Check, error) {
 	return all, err
 }
 
-// timed is a Dir that tells the times of what is in it by its name.
+// timed is a Dir that tells times: "old" is a second older than the rest, or younger if
+// backwards.
 type timed struct {
 	dirs.Dir
 	precise, silent, backwards bool
@@ -66,7 +67,7 @@ func (d timed) Entries(ctx context.Context, name string) ([]dirs.Entry, error) {
 	return all, err
 }
 
-// instead makes a Dir of which one call is answered otherwise.
+// instead makes a Dir that answers one kind of call in another way.
 func instead(call string, answer func(o operation, m *memory) error) func(int, *memory) dirs.Dir {
 	return func(_ int, m *memory) dirs.Dir {
 		return hooked{m, func(o operation) error {
@@ -80,7 +81,7 @@ func instead(call string, answer func(o operation, m *memory) error) func(int, *
 
 func denied(operation, *memory) error { return unix.EACCES }
 
-// always says that it happened, whatever did.
+// always says that the call succeeded, whatever happened.
 func always(o operation, _ *memory) error {
 	_ = o.do()
 	return nil
@@ -102,7 +103,7 @@ func both() func(operation, *memory) error {
 			key = o.to
 		}
 		count(key, 1)
-		time.Sleep(time.Millisecond) // in the bubble: until both are here
+		time.Sleep(time.Millisecond) // in the bubble this waits until both calls are here
 		two := count(key, 0) == 2
 		time.Sleep(time.Millisecond)
 		defer count(key, -1)
@@ -113,7 +114,7 @@ func both() func(operation, *memory) error {
 	}
 }
 
-// staleFor is a second connection that lists what was there a while ago.
+// staleFor makes the second connection list what was there a while ago.
 func staleFor(d time.Duration) func(int, *memory) dirs.Dir {
 	return func(n int, m *memory) dirs.Dir {
 		if n == 1 {
@@ -143,7 +144,7 @@ func (r *remembering) List(ctx context.Context, name string) ([]string, error) {
 	return names, err
 }
 
-// removeAll removes what is not empty, too.
+// removeAll also removes a directory that is not empty.
 func removeAll(o operation, m *memory) error {
 	m.mu.Lock()
 	parent, there, last := m.find(o.name)
@@ -158,7 +159,7 @@ func removeAll(o operation, m *memory) error {
 	return nil
 }
 
-// emptyFirst refuses to remove what is not empty, but empties it.
+// emptyFirst refuses to remove a directory that is not empty, but empties it.
 func emptyFirst(o operation, m *memory) error {
 	err := o.do()
 	m.mu.Lock()
@@ -169,7 +170,7 @@ func emptyFirst(o operation, m *memory) error {
 	return err
 }
 
-// moveInto renames as mv does.
+// moveInto renames as mv does: into a target that exists.
 func moveInto(o operation, m *memory) error {
 	m.mu.Lock()
 	_, there, _ := m.find(o.to)
@@ -180,7 +181,7 @@ func moveInto(o operation, m *memory) error {
 	return o.do()
 }
 
-// replace renames onto what is not empty.
+// replace renames also onto a directory that is not empty.
 func replace(o operation, m *memory) error {
 	m.mu.Lock()
 	if _, there, _ := m.find(o.to); there != nil {
@@ -190,7 +191,7 @@ func replace(o operation, m *memory) error {
 	return o.do()
 }
 
-// A delaying Dir keeps a directory that somebody reads.
+// A delaying Dir removes a directory only when nobody reads it any more.
 type delaying struct {
 	dirs.Dir
 	read string
@@ -210,7 +211,7 @@ func (d *delaying) Read(name string) (io.Closer, error) {
 	return reading{d}, nil
 }
 
-// reading is one who reads a directory of a delaying Dir.
+// reading is a directory of a delaying Dir that somebody reads.
 type reading struct{ dir *delaying }
 
 func (r reading) Close() error {

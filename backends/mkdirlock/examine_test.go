@@ -21,7 +21,7 @@ import (
 	"locksmith/protocol"
 )
 
-// TestExamineFinds: each thing that may be wrong is told by the right check.
+// TestExamineFinds: the right check tells of each thing that may be wrong.
 func TestExamineFinds(t *testing.T) {
 	inside := func(answer func(operation, *memory) error) func(operation, *memory) error {
 		return func(o operation, m *memory) error {
@@ -129,14 +129,14 @@ func TestExamineFit(t *testing.T) {
 	}
 }
 
-// TestExamineForeignTree: who may make directories beside L, but not in it, is told.
+// TestExamineForeignTree: a user that may make directories beside L, but not in it, is told so.
 func TestExamineForeignTree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := patient{memory: newMemory(habits{}), style: DirStyle}
 		mustWork(t, p.Mkdir(t.Context(), "L"))
 		p.dir = instead("mkdir", func(o operation, _ *memory) error {
 			if strings.HasPrefix(o.name, "L/") {
-				return dirs.Outcome(unix.ENOENT) // as servers do that give no reason
+				return dirs.Outcome(unix.ENOENT) // like servers that give no reason
 			}
 			return o.do()
 		})
@@ -147,7 +147,8 @@ func TestExamineForeignTree(t *testing.T) {
 	})
 }
 
-// TestExamineWhileOthersMakeTree: a lock that is made after it was looked for is no fault.
+// TestExamineWhileOthersMakeTree: that somebody makes the lock after the examiner looked for it
+// is no fault.
 func TestExamineWhileOthersMakeTree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := patient{memory: newMemory(habits{}), style: DirStyle}
@@ -169,8 +170,8 @@ func TestExamineWhileOthersMakeTree(t *testing.T) {
 	})
 }
 
-// TestExamineBreaksOff: whenever the place ceases to answer, or nobody wants to
-// know any more, what was made is removed.
+// TestExamineBreaksOff: whenever the place ceases to answer, or the caller gives up, what the
+// examiner made is removed.
 func TestExamineBreaksOff(t *testing.T) {
 	for _, why := range []string{"lost", "cancelled"} {
 		t.Run(why, func(t *testing.T) {
@@ -186,7 +187,7 @@ func TestExamineBreaksOff(t *testing.T) {
 	}
 }
 
-// breakOff ends an examination at a call, and reports that there were not so many.
+// breakOff ends an examination at a call. over: the examination had fewer calls.
 func breakOff(t *testing.T, why string, calls int) (over bool) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -227,8 +228,8 @@ func breakOff(t *testing.T, why string, calls int) (over bool) {
 	return false
 }
 
-// TestExamineEndsSoon: who does not want to know any more is not kept waiting by a
-// place that has become slow, or hangs, and is told what stays.
+// TestExamineEndsSoon: a caller that gives up does not wait for a place that has become slow or
+// hangs, and is told what stays.
 func TestExamineEndsSoon(t *testing.T) {
 	for _, slow := range []time.Duration{3 * time.Second, time.Hour} {
 		t.Run(slow.String(), func(t *testing.T) {
@@ -252,7 +253,7 @@ func TestExamineEndsSoon(t *testing.T) {
 					}}
 				}
 				all, _ := p.examine(ctx)
-				defer time.Sleep(2 * slow) // until the call that was left behind returns
+				defer time.Sleep(2 * slow) // until the call that still hangs returns
 				between(t, "the end", time.Since(cancelled), 0, dirs.GraceTime)
 				if !slices.ContainsFunc(all, func(c backend.Check) bool {
 					return c.Name == "clean up" && strings.Contains(c.Text, "may still be there: there was no time")

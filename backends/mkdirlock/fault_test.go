@@ -21,8 +21,8 @@ import (
 // A fault is what becomes of the nth call.
 type fault struct {
 	err  error
-	done bool // it takes effect all the same
-	// late: it takes effect when so many more calls were begun, by whomever.
+	done bool // the call has its effect all the same
+	// late: the call has its effect when so many more calls have begun, whoever makes them.
 	late  int
 	lasts int // how many more calls fail alike
 	code  protocol.Code
@@ -30,8 +30,8 @@ type fault struct {
 	n     int
 	met   bool
 	cured bool
-	left  func() error // takes effect yet
-	told  string       // what it was that failed
+	left  func() error // the effect that is still to come
+	told  string       // the call that failed
 }
 
 func (f fault) String() string {
@@ -52,7 +52,7 @@ func (f fault) String() string {
 
 const (
 	atLast = 1 << 20
-	long   = 40 // more calls than anybody makes in vain
+	long   = 40 // more calls than anybody makes before it gives up
 )
 
 // unclearly reports that a call may have had its effect though it failed.
@@ -81,7 +81,7 @@ func faults() []fault {
 	return all
 }
 
-// on is the Dir of the one whom the fault hits.
+// on is the Dir of the process that the fault hits.
 func (f *fault) on(dir dirs.Dir) dirs.Dir {
 	return hooked{dir, func(o operation) error {
 		f.tick()
@@ -134,7 +134,7 @@ type scene struct {
 	mode   string
 	fault  *fault
 
-	told []error // what we were told of
+	told []error // the errors that we were told
 }
 
 func (s *scene) victim() *host {
@@ -143,7 +143,7 @@ func (s *scene) victim() *host {
 	return h
 }
 
-// neighbour is on the same host, and no fault hits it.
+// neighbour is a host like the victim's; no fault hits its calls.
 func (s *scene) neighbour() *host {
 	h := newHost("here", s.fault.beside(s.memory), s.kind)
 	h.Dead[7], h.pace = true, rare
@@ -156,7 +156,7 @@ func (s *scene) tell(err error) {
 	}
 }
 
-// scenes are what the victim of a fault is about.
+// scenes are what the process that the fault hits may be doing.
 var scenes = []struct {
 	name string
 	play func(*scene)
@@ -302,7 +302,7 @@ func playTend(s *scene) {
 	mustRelease(s.T, mustAcquire(s.T, waits))
 }
 
-// mustKeepOut lets somebody try who must not get in.
+// mustKeepOut lets somebody try, who must not get the lock.
 func (s *scene) mustKeepOut(whom string) {
 	s.Helper()
 	a := newHost("elsewhere", s.fault.beside(s.memory), s.kind).want(s.T, "exclusive")
@@ -314,8 +314,9 @@ func (s *scene) mustKeepOut(whom string) {
 	mustWithdraw(s.T, a)
 }
 
-// orphaned reports that there is an empty L, as may be in plain style after an
-// unclear answer, or one that sounds so, or where what is there was not to be seen.
+// orphaned reports that there is an empty L. In plain style that is allowed after an unclear
+// answer, after a commit that was refused without a reason, or if what is there could not be
+// seen.
 func (s *scene) orphaned() bool { return s.mayOrphan() && slices.Equal(s.lockTree(), []string{"L"}) }
 
 func (s *scene) mayOrphan() bool {
@@ -332,7 +333,7 @@ func (s *scene) lockTree() []string {
 	})
 }
 
-// TestFaults lets every call in turn fail in every way, until there are no more.
+// TestFaults lets each call in turn fail in every way, up to the last one.
 func TestFaults(t *testing.T) {
 	for _, k := range []kindOfLock{plain, treeNumbered} {
 		for _, mode := range modes(k) {
@@ -345,7 +346,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestFaultsOfServers does so with servers of other habits.
+// TestFaultsOfServers does the same with servers of other habits.
 func TestFaultsOfServers(t *testing.T) {
 	some := slices.DeleteFunc(faults(), func(f fault) bool { return f.lasts > 0 || f.late > 0 || !dirs.Refused(f.err) && !f.done })
 	for about, h := range map[string]habits{"no overwriting": {noOverwrite: true}, "missing is empty": {missingIsEmpty: true}, "empty is refused": {emptyIsRefused: true}} {
@@ -378,8 +379,8 @@ type script struct {
 	scene  int // of scenes
 }
 
-// playAll lets the fault come into the calls in turn, and returns how often there
-// was an orphan.
+// playAll plays the script once for each call, with the fault in that call. It returns how often
+// an orphan was left.
 func playAll(t *testing.T, p script, f fault, first int) (orphans int) {
 	t.Helper()
 	for n := first; ; n += stride {
@@ -405,7 +406,7 @@ func (p script) play(t *testing.T, f *fault) (orphan, failed bool) {
 				t.Logf("%v: at call %d (%s); told %.300v; there is %q", f, n, f.told, s.told, m.tree())
 			}
 		}()
-		if p.kind.style == DirStyle { // as it is when it was used
+		if p.kind.style == DirStyle { // as after earlier use
 			mustRelease(t, newHost("here", m, p.kind).take(t, p.mode))
 		}
 		scenes[p.scene].play(s)
@@ -455,7 +456,7 @@ func (s *scene) finish() (orphan bool) {
 	return orphan
 }
 
-// excused accepts what tells the truth.
+// excused reports that an error tells the truth about the fault.
 func (s *scene) excused(err error) bool {
 	var held *backend.HeldError
 	code := backend.CodeOf(err)
@@ -466,7 +467,7 @@ func (s *scene) excused(err error) bool {
 		return false
 	}
 	if dirs.Refused(s.fault.err) && (code == protocol.Permission || code == protocol.Gone && strings.HasPrefix(s.fault.told, "list") || s.orphaned()) {
-		return true // it refuses without a reason what only permissions explain
+		return true // the server refused without a reason, so that only permissions explain it
 	}
 	return code == s.fault.code
 }

@@ -18,8 +18,8 @@ import (
 	"locksmith/test/lab"
 )
 
-// scripts are what people have who lock with mkdir alone: each enters as often as
-// it is told, and counts in a file.
+// scripts lock with mkdir alone, as people's scripts do. Each enters as often as it is told, and
+// counts in a file.
 var scripts = map[string][]string{
 	"sh": {"sh", "-c", `L=$1 F=$2 n=$3
 while [ "$n" -gt 0 ]; do
@@ -55,8 +55,8 @@ func eachScript(t *testing.T, test func(t *testing.T, language, path string)) {
 	}
 }
 
-// TestScriptHolds: who waits for a script's lock is told what there is, never
-// breaks it, and has the lock when the script leaves it.
+// TestScriptHolds: a waiter for a script's lock is told what is there, never breaks it, and gets
+// the lock when the script leaves it.
 func TestScriptHolds(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	mustWork(t, os.Mkdir(path, 0o755))
@@ -81,7 +81,7 @@ func TestScriptHolds(t *testing.T) {
 	nothingLeft(t, path)
 }
 
-// TestScriptWaits: it has to while we hold the lock, and gets it from us.
+// TestScriptWaits: a script has to wait while we hold the lock, and gets it from us.
 func TestScriptWaits(t *testing.T) {
 	eachScript(t, func(t *testing.T, language, path string) {
 		counter := path + "-counter"
@@ -114,7 +114,7 @@ func mustCount(t *testing.T, path string, want int) {
 	}
 }
 
-// TestScriptsAndUs count together, and lose nothing.
+// TestScriptsAndUs: scripts and we count in one file, and no count is lost.
 func TestScriptsAndUs(t *testing.T) {
 	eachScript(t, func(t *testing.T, language, path string) {
 		const each, rounds = 4, 15

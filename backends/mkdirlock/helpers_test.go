@@ -19,7 +19,7 @@ import (
 	"locksmith/test/lab"
 )
 
-// patience bounds every wait of these tests; nothing depends on its length.
+// patience bounds every wait of these tests. No result depends on its length.
 const patience = 20 * time.Second
 
 const lease = backendtest.Lease
@@ -48,7 +48,7 @@ var (
 	between       = backendtest.Between
 )
 
-// A kindOfLock is what locks differ in.
+// A kindOfLock is what makes one lock differ from another.
 type kindOfLock struct {
 	style  Style
 	tokens bool
@@ -74,7 +74,7 @@ func (k kindOfLock) String() string {
 // slow is the pace of a lock on a server of FTP.
 var slow = Pace{Min: 250 * time.Millisecond, Max: 10 * time.Second, Each: 25 * time.Millisecond}
 
-// A host has helpers that use the directory.
+// A host is a machine whose helpers use the directory.
 type host struct {
 	backendtest.Host
 	dir  dirs.Dir
@@ -155,7 +155,7 @@ func mustBeHeldBy(t *testing.T, a backend.Attempt, h backend.Hold) {
 	mustBe(t, mustBeHeld(t, a), h)
 }
 
-// mustBe compares who is seen to hold the lock with who does.
+// mustBe makes sure that the holder that was seen is the one that holds the lock.
 func mustBe(t *testing.T, seen backend.Holder, h backend.Hold) {
 	t.Helper()
 	if seen.Record == nil || seen.Record.ID != h.ID() {
@@ -175,7 +175,7 @@ func mustAcquire(t *testing.T, a backend.Attempt) *hold {
 	return h.(*hold)
 }
 
-// keepFor is keep for so long; then it releases.
+// keepFor keeps the lock for so long, then releases it.
 func keepFor(t *testing.T, h *hold, d time.Duration) {
 	t.Helper()
 	ctx := t.Context()
@@ -188,7 +188,7 @@ func keepFor(t *testing.T, h *hold, d time.Duration) {
 	}()
 }
 
-// untidy is what should not be there of a free lock.
+// untidy is what should not be left of a free lock.
 func untidy(m *memory, k kindOfLock) []string {
 	var left []string
 	fences := 0

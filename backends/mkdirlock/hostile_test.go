@@ -27,7 +27,7 @@ func hostileNames() []string {
 	}
 }
 
-// clutter puts things of these names, with a prefix, into a directory.
+// clutter puts things with hostile names, behind a prefix, into a directory.
 func clutter(t *testing.T, dir, prefix string) []string {
 	t.Helper()
 	var names []string
@@ -39,7 +39,7 @@ func clutter(t *testing.T, dir, prefix string) []string {
 	return backendtest.Clutter(t, dir, names)
 }
 
-// TestForeignEntries around the lock are left alone and ignored.
+// TestForeignEntries: what others put around the lock is ignored and left alone.
 func TestForeignEntries(t *testing.T) {
 	eachPath(t, func(t *testing.T, path string, k kindOfLock, mode string) {
 		mustWork(t, try(t, path, k, mode))
@@ -61,8 +61,8 @@ func TestForeignEntries(t *testing.T) {
 	})
 }
 
-// TestForeignInLock, beside the entry of a holder: it does not disturb while we
-// hold the lock, and is told of when we left.
+// TestForeignInLock: something of others beside a holder's entry does not disturb the holder, and
+// is told of after the release.
 func TestForeignInLock(t *testing.T) {
 	eachPath(t, func(t *testing.T, path string, k kindOfLock, mode string) {
 		h := acquired(t, attemptAt(t, path, k, mode))
@@ -82,8 +82,8 @@ func TestForeignInLock(t *testing.T) {
 	})
 }
 
-// TestForeignInEntry: who holds the lock is known all the same, and it can be
-// broken and released but for what is not a directory.
+// TestForeignInEntry: with something of others in the entry, the holder is known all the same.
+// The lock can be broken and released, unless what is there is not a directory.
 func TestForeignInEntry(t *testing.T) {
 	eachPath(t, func(t *testing.T, path string, k kindOfLock, mode string) {
 		h := acquired(t, attemptAt(t, path, k, mode))
@@ -102,8 +102,7 @@ func TestForeignInEntry(t *testing.T) {
 	})
 }
 
-// TestHostileRecords: what is not the holder's own record does not make it look
-// dead.
+// TestHostileRecords: a record that is not the holder's own does not make the holder look dead.
 func TestHostileRecords(t *testing.T) {
 	eachPath(t, func(t *testing.T, path string, k kindOfLock, mode string) {
 		h := acquired(t, attemptAt(t, path, k, mode))
@@ -126,7 +125,7 @@ func TestHostileRecords(t *testing.T) {
 	})
 }
 
-// TestManyEntries: ten thousand in L, of which one is a holder's.
+// TestManyEntries: of ten thousand entries in L one is a holder's.
 func TestManyEntries(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	h := acquired(t, attemptAt(t, path, plain, "exclusive"))

@@ -18,7 +18,7 @@ import (
 	"locksmith/protocol"
 )
 
-// slack is how late a waiter may be: its pauses.
+// slack is how late a waiter may be, because it pauses between two tries.
 const slack = 10 * time.Second
 
 const leaseAndDrift = lease + lease/100
@@ -61,8 +61,8 @@ func TestHeartbeatStartsTheLeaseAgain(t *testing.T) {
 	})
 }
 
-// TestLateHeartbeatBetweenTwoLooks: the waiter must not break what it has not seen
-// silent at the very last.
+// TestLateHeartbeatBetweenTwoLooks: a waiter must not break a holder whose heartbeat came before
+// the waiter's last look.
 func TestLateHeartbeatBetweenTwoLooks(t *testing.T) {
 	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
 		// 1. A waiter watches for almost a lease.
@@ -79,8 +79,8 @@ func TestLateHeartbeatBetweenTwoLooks(t *testing.T) {
 	})
 }
 
-// TestHeartbeatBetweenLookAndRemoval: the holder beats after the waiter's last
-// look, and may still be broken; but then it learns so, and one holds the lock.
+// TestHeartbeatBetweenLookAndRemoval: the holder beats after the waiter's last look, and may
+// still be broken. But then it learns of that, and only one holds the lock.
 func TestHeartbeatBetweenLookAndRemoval(t *testing.T) {
 	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
 		old := newHost("elsewhere", m, k).take(t, "exclusive")
@@ -98,8 +98,8 @@ func TestHeartbeatBetweenLookAndRemoval(t *testing.T) {
 	})
 }
 
-// TestListingWithoutHeartbeatStartsTheLeaseAgain: a listing may miss a name while
-// it is renamed. That is a sign of life.
+// TestListingWithoutHeartbeatStartsTheLeaseAgain: a listing may miss a name while it is renamed.
+// So a missing heartbeat is a sign of life.
 func TestListingWithoutHeartbeatStartsTheLeaseAgain(t *testing.T) {
 	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
 		old := newHost("elsewhere", m, k).take(t, "exclusive")
@@ -206,7 +206,7 @@ func TestServerAwayWhileWaiting(t *testing.T) {
 				gone.Store(true)
 				time.AfterFunc(2*lease, func() { gone.Store(false) })
 				if k.style == DirStyle {
-					// Its reservation is not removed: nobody holds the lock that would do it.
+					// Nobody removes its reservation: a holder would, and there is none.
 					mustWork(t, a.Wait(t.Context()))
 				}
 				_, obstacle := a.Try(t.Context())
@@ -225,8 +225,8 @@ func TestServerAwayWhileWaiting(t *testing.T) {
 	}
 }
 
-// TestServerAwayAtFirst: who has never seen the server learns from a try that nobody has told
-// anything of the lock, whether the server is away or only has no room.
+// TestServerAwayAtFirst: a try that never reached the server says that nothing is known about the
+// lock, whether the server is away or only turns clients away.
 func TestServerAwayAtFirst(t *testing.T) {
 	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
 		var err error = away()
@@ -245,8 +245,8 @@ func TestServerAwayAtFirst(t *testing.T) {
 	})
 }
 
-// TestSilentBeforeFirstHeartbeat: everything is done but the first heartbeat when
-// the locker is paused for a lease. It must not believe in its old ticket.
+// TestSilentBeforeFirstHeartbeat: a locker has done everything but the first heartbeat, and is
+// paused for a lease. Then it must not rely on its old ticket.
 func TestSilentBeforeFirstHeartbeat(t *testing.T) {
 	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
 		paused := ""
@@ -266,7 +266,7 @@ func TestSilentBeforeFirstHeartbeat(t *testing.T) {
 	})
 }
 
-// TestProof: the dead of our own host are broken at once, and only they.
+// TestProof: dead holders of our own host are broken at once, and no others.
 func TestProof(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		here := newHost("here", m, tree)
@@ -283,14 +283,14 @@ func TestProof(t *testing.T) {
 	})
 }
 
-// TestTending: what crashed waiters left goes when its time is over, and who
-// lives is left alone.
+// TestTending: a holder removes what crashed waiters left when its time is over, and leaves
+// living waiters alone.
 func TestTending(t *testing.T) {
 	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
 		here := newHost("here", m, k)
 		h := here.take(t, "exclusive")
 		lives := here.want(t, "exclusive")
-		// Those who died: after the reservation, the entry, the first wait.
+		// Three that died: after the reservation, after the entry, after the first wait.
 		empty, bare := here.ask(t, here.by(7, "exclusive")), here.ask(t, here.by(7, "exclusive"))
 		for _, a := range []*attempt{empty, bare} {
 			mustBeHeld(t, a)
@@ -321,14 +321,13 @@ func TestTending(t *testing.T) {
 	})
 }
 
-// remembered is how many are watched.
+// remembered is how many others a watcher remembers.
 func remembered(w *watch.Watcher) (n int) {
 	w.Keep(func(string) bool { n++; return true })
 	return n
 }
 
-// TestForgetsWhoWent: who holds the lock for long remembers nothing of those who waited
-// for it and went.
+// TestForgetsWhoWent: a long holder forgets waiters that have gone.
 func TestForgetsWhoWent(t *testing.T) {
 	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
 		here := newHost("here", m, k)
@@ -364,8 +363,8 @@ func (c *crowded) List(ctx context.Context, name string) ([]string, error) {
 	return c.memory.List(ctx, name)
 }
 
-// TestTendInACrowd: a listing that has no end is not tried again with every heartbeat: it
-// costs a server of FTP a megabyte, and us the connection.
+// TestTendInACrowd: a listing that is too long is not tried again at every heartbeat. It costs an
+// FTP server a megabyte, and us the connection.
 func TestTendInACrowd(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		dir := &crowded{memory: m}
@@ -382,9 +381,9 @@ func TestTendInACrowd(t *testing.T) {
 	})
 }
 
-// TestBareEntry: a process that died while it removed its lock, or before it was told that
-// it had it, left an entry with nothing in it. That proves nobody dead, but no holder relies
-// on it either, so that even those break it soon who never go by a lease.
+// TestBareEntry: a process that died while it removed its lock, or before it learned that it had
+// the lock, leaves an entry with nothing in it. That does not prove its owner dead. But no holder
+// relies on such an entry, so that even waiters that never go by a lease break it soon.
 func TestBareEntry(t *testing.T) {
 	for _, h := range []habits{{}, {emptyIsRefused: true}, {missingIsEmpty: true}} {
 		for i, k := range slices.Concat(everyKind, everyKind) {
@@ -413,8 +412,8 @@ func TestBareEntry(t *testing.T) {
 	}
 }
 
-// TestBareEntryComesToLife: the first heartbeat comes after the watch and before the
-// removal.
+// TestBareEntryComesToLife: the first heartbeat comes after a waiter has watched the bare entry,
+// and before it removes the entry.
 func TestBareEntryComesToLife(t *testing.T) {
 	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
 		old := newHost("elsewhere", m, k).take(t, "exclusive")
@@ -449,7 +448,7 @@ func mustEmpty(t *testing.T, m *memory, h *hold) (path string) {
 	return path
 }
 
-// interposed lets something happen right before a removal.
+// interposed calls a function right before a removal.
 type interposed struct {
 	dirs.Dir
 	beforeRmdir func(name string)

@@ -19,15 +19,15 @@ const (
 	otherID = "60000-ffffffffffffffffffffffffffffffff"
 )
 
-// TestList: what directories are locks, and who has them.
+// TestList: list tells which directories are locks, and who has them.
 func TestList(t *testing.T) {
 	dir := t.TempDir()
 	for _, path := range []string{
 		"empty", "files/none",
 		"held/x." + oneID + "/1.1.x", "held.r." + otherID + "/x." + otherID + "/1.1.x",
-		"waited.r." + oneID + "/x." + oneID, "waited.r." + otherID + "/x." + otherID, // with nothing but waiters
+		"waited.r." + oneID + "/x." + oneID, "waited.r." + otherID + "/x." + otherID, // has only waiters
 		"tree/fence.3", "tree/fence.4", "tree/lock/x." + oneID + "/1.1.x", "tree/r." + otherID + "/x." + otherID,
-		"free/fence.2", "free/more/s." + oneID, // a lock in what also is one
+		"free/fence.2", "free/more/s." + oneID, // a lock in a lock
 		"nfs/G", "nfs/R", "lock/x." + oneID, "probe.0123456789abcdef0123456789abcdef",
 	} {
 		mustWork(t, os.MkdirAll(filepath.Join(dir, path), 0o755))
@@ -63,8 +63,8 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestIsOurs: a directory that has any other name in it is none that we have just made, and is
-// not opened to others.
+// TestIsOurs: a directory with any other name in it is not one that we have just made, so we do
+// not open it to others.
 func TestIsOurs(t *testing.T) {
 	const ticket = "2000-0123456789abcdef0123456789abcdef"
 	for name, want := range map[string]bool{

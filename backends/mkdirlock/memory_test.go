@@ -29,8 +29,8 @@ type memory struct {
 // habits are what servers differ in.
 type habits struct {
 	noOverwrite    bool // rename refuses a target that exists
-	missingIsEmpty bool // a listing of what is not there is an empty one
-	emptyIsRefused bool // what is empty cannot be listed
+	missingIsEmpty bool // a listing of a missing directory is empty
+	emptyIsRefused bool // a listing of an empty directory is refused
 	keepsAll       bool // nothing is ever removed
 	keepsNames     bool // nothing is ever renamed
 }
@@ -42,7 +42,7 @@ type node map[string]node
 
 func newMemory(h habits) *memory { return &memory{root: node{}, habits: h} }
 
-// find returns a directory, nil if it is not there, and the one in which it is.
+// find returns the directory of a name, nil if there is none, and the directory around it.
 func (m *memory) find(name string) (parent, found node, last string) {
 	found = m.root
 	if name == "." {
@@ -133,7 +133,7 @@ func (m *memory) List(_ context.Context, name string) ([]string, error) {
 	return slices.Collect(maps.Keys(n)), nil
 }
 
-// Await notices nothing, like a client of a server that tells nothing.
+// Await notices nothing, as with a server that tells nothing by itself.
 func (m *memory) Await(ctx context.Context, _ string, _ process.Process, d time.Duration) {
 	clock.Sleep(ctx, bubbleTime{}, d)
 }
@@ -165,7 +165,7 @@ type operation struct {
 
 func (o operation) String() string { return strings.TrimSpace(o.call + " " + o.name + " " + o.to) }
 
-// cost is how many commands it is on a server of FTP.
+// cost is how many commands the operation takes on an FTP server.
 func (o operation) cost() int64 {
 	switch o.call {
 	case "rename", "list": // RNFR RNTO; EPSV MLSD
@@ -174,7 +174,7 @@ func (o operation) cost() int64 {
 	return 1
 }
 
-// A hooked Dir lets a hook do each call, or not, and say what the answer is.
+// A hooked Dir hands each call to a hook, which makes it or not, and gives the answer.
 type hooked struct {
 	dirs.Dir
 	hook func(operation) error

@@ -18,7 +18,7 @@ import (
 	"locksmith/protocol"
 )
 
-// strangers are what may stand where a directory should be.
+// strangers are things that may stand where a directory should be.
 var strangers = []struct {
 	name string
 	make func(path string) error
@@ -29,14 +29,14 @@ var strangers = []struct {
 	{"FIFO", func(p string) error { return unix.Mkfifo(p, 0o644) }},
 }
 
-// TestNotADirectory: something else is where the lock should be. Whose it is
-// nobody can tell, so it is told and left alone.
+// TestNotADirectory: something that is no directory stands in the lock's place. Nobody can tell
+// whose it is, so it is told of and left alone.
 func TestNotADirectory(t *testing.T) {
 	for _, s := range strangers {
 		t.Run(name(s.name), func(t *testing.T) {
 			eachPath(t, func(t *testing.T, path string, k kindOfLock, mode string) {
 				if mustWork(t, s.make(path)); k != plain && s.name == "symlink to a directory" {
-					return // it may be followed, as those in the path before it are
+					return // L itself may be a link: it is followed, like the links before it in the path
 				}
 				mustStay(t, filepath.Dir(path), func() {
 					mustFail(t, try(t, path, k, mode), protocol.CannotCreate, "path")
@@ -46,7 +46,7 @@ func TestNotADirectory(t *testing.T) {
 	}
 }
 
-// TestLockInTreeIsNotADirectory: L/lock is something else.
+// TestLockInTreeIsNotADirectory: L/lock is there, and is no directory.
 func TestLockInTreeIsNotADirectory(t *testing.T) {
 	for _, s := range strangers {
 		for _, mode := range modes(tree) {
@@ -61,11 +61,11 @@ func TestLockInTreeIsNotADirectory(t *testing.T) {
 	}
 }
 
-// TestReservationIsAFile: nobody's work, and left alone.
+// TestReservationIsAFile: a file with the name of a reservation is not ours, and is left alone.
 func TestReservationIsAFile(t *testing.T) {
 	eachPath(t, func(t *testing.T, path string, k kindOfLock, mode string) {
 		if mode == "shared" {
-			return // it gives way to what may be a waiter, for a lease
+			return // a newcomer that shares holds back for what may be a waiter, for a lease
 		}
 		mustWork(t, try(t, path, k, mode))
 		l := openLock(t, path, k)
@@ -126,8 +126,8 @@ func TestInspectChangesNothing(t *testing.T) {
 	})
 }
 
-// TestOtherStyle: who takes the same directory for a lock in the other style is
-// told, and does not come to hold it beside the holder.
+// TestOtherStyle: a process that takes the same directory for a lock in the other style is told
+// so, and does not get the lock beside the holder.
 func TestOtherStyle(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		h := newHost("here", m, plain).take(t, "exclusive")
@@ -150,8 +150,8 @@ func TestOtherStyle(t *testing.T) {
 	})
 }
 
-// TestForeignDirectory: in plain style a directory with other things in it is
-// somebody's lock, and who waits is told.
+// TestForeignDirectory: in plain style a directory with other things in it is somebody's lock,
+// and waiters are told so.
 func TestForeignDirectory(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	mustWork(t, os.MkdirAll(filepath.Join(path, "\x1b[2Jletters"), 0o755))
@@ -170,7 +170,7 @@ func TestForeignDirectory(t *testing.T) {
 	mustWork(t, os.RemoveAll(path), try(t, path, plain, "exclusive"))
 }
 
-// TestTreeVanishesUnderWaiter: it makes a new one.
+// TestTreeVanishesUnderWaiter: a waiter whose lock directory vanishes makes a new one.
 func TestTreeVanishesUnderWaiter(t *testing.T) {
 	eachPath(t, func(t *testing.T, path string, k kindOfLock, mode string) {
 		h := acquired(t, attemptAt(t, path, k, "exclusive"))
@@ -187,7 +187,7 @@ func TestTreeVanishesUnderWaiter(t *testing.T) {
 	})
 }
 
-// TestContextEnds: a Try that is too late changes nothing.
+// TestContextEnds: a Try whose context has ended changes nothing.
 func TestContextEnds(t *testing.T) {
 	eachPath(t, func(t *testing.T, path string, k kindOfLock, mode string) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -237,7 +237,7 @@ func openLock(t *testing.T, path string, k kindOfLock) *Lock {
 	return lockOf(l)
 }
 
-// lockOf is the lock itself, of whatever style.
+// lockOf is the lock itself, in either style.
 func lockOf(b backend.Backend) *Lock {
 	if l, ok := b.(DirStyleLock); ok {
 		return l.Lock

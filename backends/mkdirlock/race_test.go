@@ -17,7 +17,7 @@ import (
 	"locksmith/protocol"
 )
 
-// at calls do once, before the first call of a kind on such a name.
+// at calls do once, before the first such call that match accepts.
 func at(dir dirs.Dir, call string, match func(operation) bool, do func()) dirs.Dir {
 	met := false
 	return hooked{dir, func(o operation) error {
@@ -37,7 +37,7 @@ func removesLock(o operation) bool { return o.name == "L" }
 
 func renamesToLock(o operation) bool { return o.to == "L" || o.to == "L/lock" }
 
-// deceased returns a hold whose helper is dead for those on the host "here".
+// deceased returns a hold whose helper is proven dead to processes on the host "here".
 func deceased(t *testing.T, m *memory, k kindOfLock) *hold {
 	t.Helper()
 	here := newHost("here", m, k)
@@ -50,7 +50,7 @@ func survivors(dir dirs.Dir, k kindOfLock) *host {
 	return h
 }
 
-// TestTwoBreakers of one dead holder: the slower must not hit the quicker.
+// TestTwoBreakers: two break one dead holder. The slower one must not break the quicker one.
 func TestTwoBreakers(t *testing.T) {
 	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
 		// 1. Somebody dies with the lock.
@@ -70,8 +70,8 @@ func TestTwoBreakers(t *testing.T) {
 	})
 }
 
-// TestTwoBreakersAndEmptyLock: both have removed what there was; only that whose
-// removal of the entry succeeded owns the empty L.
+// TestTwoBreakersAndEmptyLock: two try to remove a dead holder's entry. Only the one whose
+// removal succeeded owns the empty L.
 func TestTwoBreakersAndEmptyLock(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		// 1. Somebody dies with the lock.
@@ -93,8 +93,8 @@ func TestTwoBreakersAndEmptyLock(t *testing.T) {
 	})
 }
 
-// TestPlainScriptWhileBreakerIsPaused: a breaker by id is paused between removing
-// the entry and L. A script that uses mkdir alone has L by then.
+// TestPlainScriptWhileBreakerIsPaused: a breaker by id has removed the entry, and is paused
+// before it removes L. When it goes on, a script that uses mkdir alone has L.
 func TestPlainScriptWhileBreakerIsPaused(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		// 1. A lock is held.
@@ -104,9 +104,9 @@ func TestPlainScriptWhileBreakerIsPaused(t *testing.T) {
 			// 3. An administrator removes the empty L, and a script makes its own.
 			mustWork(t, m.Rmdir(t.Context(), "L"))
 			script = m.Mkdir(t.Context(), "L")
-			mustWork(t, m.Mkdir(t.Context(), "L/of the script")) // else nobody could tell
+			mustWork(t, m.Mkdir(t.Context(), "L/of the script")) // marks L as the script's
 		}), plain).lock()
-		// 2. It is broken: the entry is removed. 4. The breaker goes on.
+		// 2. The breaker removes the entry, and is paused. 4. It goes on.
 		err := breaker.Break(t.Context(), old.ID())
 		mustWork(t, script)
 		if tree := m.tree(); len(tree) != 2 || tree[1] != "L/of the script" {
@@ -134,14 +134,14 @@ func TestPlainScriptAfterOtherBreaker(t *testing.T) {
 			}
 			mustWork(t, a.Wait(t.Context()))
 		}
-		// 6. The script has its L yet.
+		// 6. The script still has its L.
 		mustWork(t, m.Rmdir(t.Context(), "L"))
 		mustRelease(t, mustAcquire(t, a))
 		mustBeTidy(t, m, plain)
 	})
 }
 
-// TestHolderWakes: a holder was paused for long, and broken.
+// TestHolderWakes: a holder that was paused for long, and was broken meanwhile, wakes.
 func TestHolderWakes(t *testing.T) {
 	for _, late := range []string{"heartbeat", "release"} {
 		t.Run(late, func(t *testing.T) {
@@ -170,17 +170,17 @@ func TestHolderWakes(t *testing.T) {
 	}
 }
 
-// TestReleasePausedBeforeRemovingLock: our entry is removed, and L not yet.
+// TestReleasePausedBeforeRemovingLock: a release has removed our entry, and not yet L.
 func TestReleasePausedBeforeRemovingLock(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
-		// 1. A releases, and is paused between the entry and L.
+		// 1. A releases, and is paused after it removed the entry and before it removes L.
 		h := newHost("elsewhere", m, plain).take(t, "exclusive")
 		var next *hold
 		h.dir = at(m, "rmdir", removesLock, func() {
 			// 2. B finds an empty L, and waits.
 			b := newHost("here", m, plain).want(t, "exclusive")
 			mustBeHeld(t, b)
-			// 3. An administrator takes it for an old one, and removes it. B gets in.
+			// 3. An administrator takes L for an old lock, and removes it. B gets the lock.
 			mustWork(t, m.Rmdir(t.Context(), "L"))
 			next = mustHold(t, b)
 		})
@@ -198,7 +198,7 @@ func TestLateRename(t *testing.T) {
 	for when, free := range map[string]bool{"somebody has the lock": false, "nobody has it": true} {
 		t.Run(name(when), func(t *testing.T) {
 			eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
-				// 1. A renames its reservation; the server dawdles.
+				// 1. A renames its reservation; the server does not execute that yet.
 				var late func() error
 				dir := hooked{m, func(o operation) error {
 					if o.call == "rename" && renamesToLock(o) && late == nil {
@@ -214,7 +214,7 @@ func TestLateRename(t *testing.T) {
 				if h, err := a.Try(t.Context()); err == nil {
 					t.Fatalf("it holds %+v", h)
 				}
-				// 2. A gives up, once the server answers.
+				// 2. A gives up as soon as the server answers again.
 				a.dir = m
 				if a.mine != nil {
 					a.mine.dir = m
@@ -237,7 +237,7 @@ func TestLateRename(t *testing.T) {
 	}
 }
 
-// TestBrokenWhileWaiting: an operator removes a waiter, who waits on.
+// TestBrokenWhileWaiting: an operator removes a waiter, which goes on waiting.
 func TestBrokenWhileWaiting(t *testing.T) {
 	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
 		h := newHost("elsewhere", m, k).take(t, "exclusive")
@@ -256,7 +256,7 @@ func TestBrokenWhileWaiting(t *testing.T) {
 	})
 }
 
-// TestWaiterShowsThatItLives: as often as an operator is told that wonders about it.
+// TestWaiterShowsThatItLives: a waiter beats at least as often as its report tells operators.
 func TestWaiterShowsThatItLives(t *testing.T) {
 	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
 		h := newHost("elsewhere", m, k).take(t, "exclusive")
@@ -309,8 +309,8 @@ func TestBrokenAfterCommit(t *testing.T) {
 	})
 }
 
-// TestSharedEntersWhileExclusiveCommits: of one that would share the lock and one
-// that would have it alone, only one gets in.
+// TestSharedEntersWhileExclusiveCommits: one would share the lock, another would have it alone.
+// Only one of them gets it.
 func TestSharedEntersWhileExclusiveCommits(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		mustRelease(t, newHost("here", m, tree).take(t, "exclusive"))
@@ -321,11 +321,11 @@ func TestSharedEntersWhileExclusiveCommits(t *testing.T) {
 			// 2. X has the lock alone.
 			alone = newHost("there", m, tree).take(t, "exclusive")
 		}), tree).want(t, "shared")
-		// 3. S makes it in X's directory, and sees X.
+		// 3. S makes its entry in X's directory, and sees X.
 		mustBe(t, mustBeHeld(t, s), alone)
 		mustStillHold(t, alone)
 		mustRelease(t, alone)
-		// 4. L/lock is not empty: nobody else gets in alone.
+		// 4. L/lock is not empty: nobody else gets the lock alone.
 		x := newHost("there", m, tree).want(t, "exclusive")
 		mustBeHeld(t, x)
 		mustRelease(t, mustAcquire(t, s))
@@ -334,8 +334,8 @@ func TestSharedEntersWhileExclusiveCommits(t *testing.T) {
 	})
 }
 
-// TestTimeEndsInCommit: the time to wait ends while the lock is taken. It is ours, and has
-// its token.
+// TestTimeEndsInCommit: the time to wait ends while we commit. The lock is ours, and has its
+// token.
 func TestTimeEndsInCommit(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -347,8 +347,8 @@ func TestTimeEndsInCommit(t *testing.T) {
 	})
 }
 
-// TestSomebodyReadsReservation: with SMB it cannot be renamed for a moment. Who must not rename
-// at all is told.
+// TestSomebodyReadsReservation: with SMB a reservation that somebody reads cannot be renamed for
+// a moment. A user that may not rename at all is told so.
 func TestSomebodyReadsReservation(t *testing.T) {
 	forbid := func(o operation, times *int) error {
 		if o.call != "rename" || *times == 0 {
@@ -360,7 +360,7 @@ func TestSomebodyReadsReservation(t *testing.T) {
 	for times, others := range map[int]bool{1: false, maxRaces: true} {
 		inBubble(t, func(t *testing.T, m *memory) {
 			a := newHost("here", hooked{m, func(o operation) error { return forbid(o, &times) }}, treeNumbered).want(t, "exclusive")
-			if others { // were in our way all the time
+			if others { // others were in our way all the time
 				mustBeHeld(t, a)
 			}
 			mustRelease(t, mustHold(t, a))

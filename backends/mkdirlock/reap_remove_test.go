@@ -17,7 +17,7 @@ import (
 	"locksmith/protocol"
 )
 
-// tooLong is more than a look at an empty lock may take before the lock is removed.
+// tooLong is longer than a look at an empty lock may take if the lock is to be removed after it.
 const tooLong = 2*time.Second + time.Millisecond
 
 // TestReapLooksBeforeEach:
@@ -43,8 +43,8 @@ func TestReapLooksBeforeEach(t *testing.T) {
 	})
 }
 
-// TestReapLateLook: an answer that was long on its way tells what was. b is
-// replaced while it is.
+// TestReapLateLook: an answer that was long on its way tells what was there before. While it was
+// on its way, b was replaced.
 func TestReapLateLook(t *testing.T) {
 	for about, always := range map[string]bool{"once": false, "always": true} {
 		t.Run(about, func(t *testing.T) {
@@ -78,8 +78,8 @@ func TestReapLateLook(t *testing.T) {
 	}
 }
 
-// TestReapLateRemoval: the request waits for a new connection, and would come when a
-// is somebody else's already.
+// TestReapLateRemoval: the request to remove a waits for a new connection. When it could be sent,
+// a may be somebody else's already, so it is not sent.
 func TestReapLateRemoval(t *testing.T) {
 	inPlace(t, func(t *testing.T, d *dated) {
 		d.has(t, "P/a")
@@ -95,7 +95,7 @@ func TestReapLateRemoval(t *testing.T) {
 	})
 }
 
-// A connecting Dir takes its time before a removal, and then looks at ctx.
+// A connecting Dir takes long before a removal, and then looks whether ctx has ended.
 type connecting struct{ *dated }
 
 func (c connecting) Rmdir(ctx context.Context, name string) error {
@@ -107,8 +107,8 @@ func (c connecting) Rmdir(ctx context.Context, name string) error {
 	}})
 }
 
-// TestReapLostAnswer: the server removed it, somebody else made it, and the answer
-// was lost. It is not asked again.
+// TestReapLostAnswer: the server removed an empty lock, the answer was lost, and somebody else
+// made the lock. The removal is not asked for again.
 func TestReapLostAnswer(t *testing.T) {
 	inPlace(t, func(t *testing.T, d *dated) {
 		d.has(t, "P/a")
@@ -129,7 +129,8 @@ func TestReapLostAnswer(t *testing.T) {
 	})
 }
 
-// TestReapRefused: because somebody has it now, or because it may not be removed.
+// TestReapRefused: the removal of a lock is refused, because somebody has it now or because it
+// may not be removed.
 func TestReapRefused(t *testing.T) {
 	inPlace(t, func(t *testing.T, d *dated) {
 		d.has(t, "P/a", "P/b")
@@ -150,7 +151,8 @@ func TestReapRefused(t *testing.T) {
 	})
 }
 
-// TestReapHeartbeatMoves: while others are removed, after it was watched.
+// TestReapHeartbeatMoves: a holder was watched for long enough, and beats while other locks are
+// removed.
 func TestReapHeartbeatMoves(t *testing.T) {
 	inPlace(t, func(t *testing.T, d *dated) {
 		dead, slow := d.held(t, "P/a", lease), d.held(t, "P/b", lease)
@@ -207,8 +209,8 @@ func TestBreakSticky(t *testing.T) {
 	})
 }
 
-// TestReapWatches: each for a quarter of its lease, the shortest first, and none
-// for longer than was allowed.
+// TestReapWatches: reap watches each heartbeat for a quarter of its lease, the shortest lease
+// first, and none for longer than was allowed.
 func TestReapWatches(t *testing.T) {
 	inPlace(t, func(t *testing.T, d *dated) {
 		d.held(t, "P/day", 24*time.Hour)
@@ -236,8 +238,8 @@ func TestReapWatches(t *testing.T) {
 	})
 }
 
-// TestReapCancelled: in the middle of a removal, or of the watch after it. What was
-// begun is finished, the rest is not begun.
+// TestReapCancelled: reap is cancelled in the middle of a removal, or of the watch after one. It
+// finishes what it has begun, and begins nothing more.
 func TestReapCancelled(t *testing.T) {
 	for _, where := range []string{"removal", "watch"} {
 		t.Run(where, func(t *testing.T) {
@@ -277,7 +279,7 @@ func TestReapCancelled(t *testing.T) {
 	}
 }
 
-// An obedient Dir does nothing when ctx has ended.
+// An obedient Dir makes no call when ctx has ended.
 type obedient struct {
 	*dated
 	ctx context.Context
@@ -290,8 +292,8 @@ func (o obedient) Rmdir(ctx context.Context, name string) error {
 	return o.dated.Rmdir(ctx, name)
 }
 
-// TestReapProbe: what tells the time does not stay, also when ctx ends or the
-// answer is lost.
+// TestReapProbe: the probe that tells the server's time does not stay, not even when ctx ends or
+// the answer is lost.
 func TestReapProbe(t *testing.T) {
 	for _, why := range []string{"cancelled", "lost"} {
 		t.Run(why, func(t *testing.T) {
@@ -326,8 +328,8 @@ func mustBeReaped(t *testing.T, d *dated, name string, r backend.Reaped) {
 	}
 }
 
-// mustStand: it is there, and the note says why. A code says that it should have
-// been removed.
+// mustStand makes sure that a directory is there, and that the note says why. With a code, it
+// should have been removed, and the error has that code.
 func mustStand(t *testing.T, d *dated, name string, r backend.Reaped, says string, code protocol.Code) {
 	t.Helper()
 	if !slices.Contains(d.tree(), name) || r.Removed || r.Due != (code != "") || !strings.Contains(r.Note, says) {

@@ -24,7 +24,7 @@ import (
 // farthestWest is how much older a lock may be taken to be where times are local.
 const farthestWest = 12 * time.Hour
 
-// TestReap: what is old goes, each sort of it, and nothing else.
+// TestReap: each sort of thing that is old goes, and nothing else.
 func TestReap(t *testing.T) {
 	inPlace(t, func(t *testing.T, d *dated) {
 		waiter := labels.Ticket{Lease: lease, ID: owner.NewID()}
@@ -56,8 +56,8 @@ func TestReap(t *testing.T) {
 	})
 }
 
-// TestReapProvenDead: an owner that the system says is gone need not be watched, nor any
-// age waited for.
+// TestReapProvenDead: what an owner that is proven dead left is removed at once, without a watch
+// and at any age.
 func TestReapProvenDead(t *testing.T) {
 	inPlace(t, func(t *testing.T, d *dated) {
 		here := newHost("here", d, plain)
@@ -93,7 +93,8 @@ func TestReapProvenDead(t *testing.T) {
 	})
 }
 
-// TestReapRefusesALock: in a lock of style=dir the tokens look like empty locks.
+// TestReapRefusesALock: reap refuses a lock as its place. In a lock of style=dir the tokens look
+// like empty locks.
 func TestReapRefusesALock(t *testing.T) {
 	one := labels.Ticket{Lease: lease, ID: owner.NewID()}.String()
 	for about, names := range map[string][]string{
@@ -120,8 +121,9 @@ func TestReapRefusesALock(t *testing.T) {
 	mustFail(t, err, protocol.Usage, "?style=dir")
 }
 
-// TestReapMakesNothing: a look makes nothing in a place for locks; and nothing is ever made in
-// a lock, of which the holder's removal would fail meanwhile, and whose time would change.
+// TestReapMakesNothing: without --yes, reap makes nothing in a place for locks. And it never
+// makes anything in a lock: the lock's time would change, and its holder could not remove it
+// meanwhile.
 func TestReapMakesNothing(t *testing.T) {
 	one := labels.Ticket{Lease: lease, ID: owner.NewID()}.String()
 	for about, c := range map[string]struct {
@@ -156,8 +158,8 @@ func TestReapMakesNothing(t *testing.T) {
 	}
 }
 
-// TestReapMissing: a place that is not there is not one in which all is well, also where a
-// server lists it as an empty one.
+// TestReapMissing: a place that is missing is an error, even if the server lists it as an empty
+// one.
 func TestReapMissing(t *testing.T) {
 	for _, h := range []habits{{}, {missingIsEmpty: true}} {
 		for _, remove := range []bool{false, true} {
@@ -169,7 +171,7 @@ func TestReapMissing(t *testing.T) {
 	}
 }
 
-// TestReapLooksWithoutTime: who only looks does not learn the time of a server, and takes
+// TestReapLooksWithoutTime: reap that only looks does not learn the server's time, and takes
 // nothing for older than it surely is.
 func TestReapLooksWithoutTime(t *testing.T) {
 	for _, c := range []struct {
@@ -192,8 +194,8 @@ func TestReapLooksWithoutTime(t *testing.T) {
 	}
 }
 
-// TestReapLockOfTheName: a plain lock may be called lock, but an empty one may also
-// be part of another.
+// TestReapLockOfTheName: a plain lock may be called lock, but an empty directory of that name may
+// also be part of another lock.
 func TestReapLockOfTheName(t *testing.T) {
 	inPlace(t, func(t *testing.T, d *dated) {
 		d.has(t, "P/lock", "P/empty")
@@ -208,7 +210,7 @@ func TestReapLockOfTheName(t *testing.T) {
 	})
 }
 
-// TestReapOddDirectory: one that cannot be looked into keeps nobody from the others.
+// TestReapOddDirectory: a directory that cannot be listed does not keep reap from the others.
 func TestReapOddDirectory(t *testing.T) {
 	notAName := (&Lock{Address: "ftp://h/P"}).Address.Usage("name b", "a name holds control characters", "")
 	for about, cause := range map[string]error{"denied": unix.EACCES, "refused": dirs.Outcome(unix.ENOENT), "not a name": notAName} {
@@ -238,8 +240,8 @@ func TestReapOddDirectory(t *testing.T) {
 	}
 }
 
-// TestReapServerGone: no other directory can be looked into either. Nothing is
-// removed, and what was seen is told.
+// TestReapServerGone: when the server is gone, no other directory can be listed either. Nothing
+// is removed, and what was seen is told.
 func TestReapServerGone(t *testing.T) {
 	inPlace(t, func(t *testing.T, d *dated) {
 		d.has(t, "P/a", "P/b")
@@ -261,8 +263,8 @@ func TestReapServerGone(t *testing.T) {
 	})
 }
 
-// TestReapMinutes: times to the minute are local, and when summer begins an hour is
-// skipped: at night, and never between two times that are less than an hour apart.
+// TestReapMinutes: times to the minute are local, and an hour is skipped when summer time begins.
+// That is at night, and never between two times that are less than an hour apart.
 func TestReapMinutes(t *testing.T) {
 	for _, c := range []struct {
 		made, passes, maxAge, age time.Duration
@@ -295,8 +297,8 @@ func TestReapMinutes(t *testing.T) {
 	}
 }
 
-// A dated Dir is a memory that tells when each directory last changed, and lets a
-// hook do each call. In it, "P" is the directory of locks.
+// A dated Dir is a memory that tells when each directory last changed, and passes each call
+// through a hook. "P" in it is the directory of locks.
 type dated struct {
 	*memory
 	hook    func(operation) error
@@ -377,8 +379,8 @@ func (d *dated) has(t *testing.T, names ...string) {
 	}
 }
 
-// held makes a lock with an entry of somebody unknown, who has beaten once, and
-// returns the path of the entry.
+// held makes a lock with an entry of an unknown owner that has made one heartbeat. It returns the
+// path of the entry.
 func (d *dated) held(t *testing.T, name string, lease time.Duration) string {
 	t.Helper()
 	e := name + "/" + labels.Entry{Kind: labels.Exclusive, Ticket: labels.Ticket{Lease: lease, ID: owner.NewID()}}.String()
@@ -392,7 +394,7 @@ func (d *dated) beats(t *testing.T, entry string) {
 	mustWork(t, d.touch(d.memory.Rename(t.Context(), entry+"/1.1.x", entry+"/2.1.x"), entry))
 }
 
-// replaced is another one's lock of the same name, past the hook.
+// replaced puts somebody else's lock of the same name in its place, past the hook.
 func (d *dated) replaced(t *testing.T, name string) {
 	t.Helper()
 	mustWork(t, d.memory.Rmdir(t.Context(), name))
@@ -409,7 +411,7 @@ func placeOf(d dirs.Dir) *Lock {
 // removal asks to remove what is older than an hour.
 var removal = backend.Reaping{MaxAge: time.Hour, Remove: true, Watch: time.Minute, Clock: bubbleTime{}}
 
-// reaped reaps P, and returns what is said of each.
+// reaped reaps P, and returns what is said of each thing in it.
 func reaped(t *testing.T, d dirs.Dir, r backend.Reaping) map[string]backend.Reaped {
 	t.Helper()
 	all, err := placeOf(d).Reap(t.Context(), r)

@@ -26,8 +26,8 @@ func longMeta() []protocol.Field {
 	return []protocol.Field{{Key: "job", Value: string(value)}}
 }
 
-// TestPartOfRecordComesLater: a request to make a part of the record that came to
-// nothing is made again, so that in the end everybody can tell who holds the lock.
+// TestPartOfRecordComesLater: if a request to make a part of the record fails, it is made again,
+// so that in the end everybody can tell who holds the lock.
 func TestPartOfRecordComesLater(t *testing.T) {
 	for about, err := range map[string]error{"answer lost": dirs.Outcome(unix.ETIMEDOUT), "refused": dirs.Outcome(unix.ENOENT)} {
 		t.Run(name(about), func(t *testing.T) {
@@ -94,7 +94,7 @@ func TestAgeIsNotTooLarge(t *testing.T) {
 	})
 }
 
-// TestLongMetadata: whoever looks sees all of it, and nothing is left of it.
+// TestLongMetadata: whoever looks sees all of a long record, and a release leaves nothing of it.
 func TestLongMetadata(t *testing.T) {
 	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
 		here := newHost("here", m, k)

@@ -15,7 +15,7 @@ import (
 	"locksmith/protocol"
 )
 
-// meddled is a directory in which something happens before one is removed.
+// meddled is a Dir that calls a function before it removes a directory.
 type meddled struct {
 	dirs.Dir
 	before func(name string)
@@ -48,7 +48,8 @@ func tryTree(t *testing.T, path string) backend.Hold {
 	return h
 }
 
-// TestRemoveWhileSomebodyComes: another gets the lock at each step, and keeps it.
+// TestRemoveWhileSomebodyComes: at each step of a removal, another process gets the lock. It
+// keeps the lock.
 func TestRemoveWhileSomebodyComes(t *testing.T) {
 	for _, step := range []string{"L/lock", "L/fence.2", "L"} {
 		t.Run(step, func(t *testing.T) {
@@ -89,7 +90,8 @@ func TestRemoveWhileSomebodyComes(t *testing.T) {
 	}
 }
 
-// TestRemoveKeepsSuccess: if somebody comes meanwhile, the last success is not forgotten.
+// TestRemoveKeepsSuccess: if another process gets the lock during its removal, the last success
+// is not forgotten.
 func TestRemoveKeepsSuccess(t *testing.T) {
 	path := t.TempDir() + "/L"
 	l, h := openTree(t, path), tryTree(t, path)

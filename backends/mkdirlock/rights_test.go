@@ -13,8 +13,9 @@ import (
 	"locksmith/protocol"
 )
 
-// TestMayMakeButNotRemove: it is found out before there is a lock that nobody could
-// release, with few requests, and one directory is left, which is named.
+// TestMayMakeButNotRemove: that a user may make directories but not remove them is found out with
+// few requests, before there is a lock that nobody could release. One directory is left, and the
+// error names it.
 func TestMayMakeButNotRemove(t *testing.T) {
 	for about, h := range map[string]habits{
 		"removes nothing":                      {keepsAll: true},
@@ -57,7 +58,7 @@ func mustNotBegin(t *testing.T, m *memory, k kindOfLock, mode string) {
 	}
 }
 
-// A shelf keeps what is remembered.
+// A shelf keeps a memory's text.
 type shelf struct{ text string }
 
 func (s *shelf) Load() (string, error) { return s.text, nil }
@@ -67,8 +68,8 @@ func (s *shelf) Save(text string) error {
 	return nil
 }
 
-// TestRefusedTriesLeaveOne: of many tries where nothing can be removed the first alone leaves a
-// directory. Where it can be removed later, or is gone, all goes on as elsewhere.
+// TestRefusedTriesLeaveOne: where nothing can be removed, only the first of many tries leaves a
+// directory. If that can be removed later, or is gone, tries go on as elsewhere.
 func TestRefusedTriesLeaveOne(t *testing.T) {
 	for about, allow := range map[string]func(*testing.T, *memory, string){
 		"may be removed now": func(_ *testing.T, m *memory, _ string) { m.keepsAll = false },
@@ -117,7 +118,8 @@ func TestRefusedTriesLeaveOne(t *testing.T) {
 	}
 }
 
-// TestRemovalIsTriedOnce: it costs two requests, and not at every try.
+// TestRemovalIsTriedOnce: to find out whether we may remove costs two requests, and not at every
+// try.
 func TestRemovalIsTriedOnce(t *testing.T) {
 	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
 		var rmdirs int

@@ -2,5 +2,5 @@
 
 package mkdirlock
 
-// stride is how many calls TestFaults goes on after each; 1 takes half a minute.
+// stride is by how many calls TestFaults moves the fault each time; 1 takes half a minute.
 const stride = 3

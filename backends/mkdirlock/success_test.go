@@ -32,8 +32,8 @@ func (d coarse) Entries(ctx context.Context, name string) ([]dirs.Entry, error) 
 	return all, err
 }
 
-// TestSuccessToTheMinute: it is as old as it is at least, and none that local time alone can
-// have put into the future lies there.
+// TestSuccessToTheMinute: a success counts as no older than it surely is. A success that only
+// local time may have put into the future does not count as one from the future.
 func TestSuccessToTheMinute(t *testing.T) {
 	path := t.TempDir() + "/L"
 	l := openTree(t, path)
@@ -53,7 +53,8 @@ func TestSuccessToTheMinute(t *testing.T) {
 	mustRelease(t, h)
 }
 
-// TestSuccessLeavesNoMoreThanOne: also after a holder that came too late to remove others'.
+// TestSuccessLeavesNoMoreThanOne: only one success stays, also after a holder that came too late
+// to remove the others'.
 func TestSuccessLeavesNoMoreThanOne(t *testing.T) {
 	path := t.TempDir() + "/L"
 	l := openTree(t, path)

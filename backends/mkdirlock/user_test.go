@@ -15,8 +15,7 @@ import (
 	"locksmith/protocol"
 )
 
-// as starts a process of another user, who takes the lock, or tries once if it
-// waits is "0".
+// as starts a process of another user that waits for the lock, or tries once if waits is "0".
 func as(t *testing.T, uid, umask int, path string, k kindOfLock, mode, waits string) backendtest.User {
 	t.Helper()
 	return backendtest.As(t, uid, umask, strings.Join([]string{fmt.Sprint(int(k.style)), mode, waits, path}, " "))
@@ -81,8 +80,8 @@ func TestUsersTakeTurns(t *testing.T) {
 	})
 }
 
-// TestUsersBreakEachOthersDead: the dead one was another user, and so was a dead
-// waiter.
+// TestUsersBreakEachOthersDead: a user breaks the lock of another user's dead holder, and removes
+// what another user's dead waiter left.
 func TestUsersBreakEachOthersDead(t *testing.T) {
 	eachPlace(t, func(t *testing.T, path string, k kindOfLock, umask int) {
 		for _, mode := range modes(k) {
@@ -97,8 +96,8 @@ func TestUsersBreakEachOthersDead(t *testing.T) {
 	})
 }
 
-// TestSticky: in a directory like /tmp nobody can remove or rename what others
-// made there. Each can lock; a dead one stays until its own user comes.
+// TestSticky: in a directory like /tmp nobody can remove or rename what others made there. Every
+// user can lock. What a dead holder left stays until its own user comes.
 func TestSticky(t *testing.T) {
 	needRoot(t)
 	for _, k := range []kindOfLock{plain, tree} {
@@ -111,7 +110,7 @@ func TestSticky(t *testing.T) {
 			bob.Expect("OK")
 			bob.Kill()
 			carol := as(t, 1003, 0o022, path, k, "exclusive", "0")
-			if k == tree { // L is not sticky: it heals itself
+			if k == tree { // L itself is not sticky: there every user breaks the dead
 				carol.Expect("OK")
 				carol.Release()
 				return

@@ -11,8 +11,8 @@ import (
 	"locksmith/protocol"
 )
 
-// FuzzListing: of what stands in a directory only names that are exactly ours count,
-// and a record is only believed for the entry that it is in.
+// FuzzListing: of the names in a directory only those count that are exactly ours, and a record
+// is believed only for the entry that it is in.
 func FuzzListing(f *testing.F) {
 	id := owner.NewID()
 	for _, names := range [][]string{

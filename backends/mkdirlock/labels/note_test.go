@@ -9,8 +9,8 @@ import (
 	"locksmith/backends/owner"
 )
 
-// TestNoteParts: a note comes back from its parts, each of which is a name that every server
-// takes; one of which a part is missing, or was made by somebody else, is none.
+// TestNoteParts: a note comes back from its parts. Each part is a name that every server takes.
+// If a part is missing, or somebody else made one, there is no note.
 func TestNoteParts(t *testing.T) {
 	n := owner.Note{ID: strings.Repeat("52", 16), Lease: time.Minute, User: "alice", Host: "web1", At: time.Unix(1e9, 0).UTC(), Forced: true}
 	for reason, atLeast := range map[string]int{"": 1, "the host is gone": 1, strings.Repeat("é", 100): 2} {

@@ -69,7 +69,8 @@ func TestRecordRoundTrip(t *testing.T) {
 	}
 }
 
-// TestNewestHeartbeatCounts: an answer that was lost may leave two.
+// TestNewestHeartbeatCounts: after a lost answer there may be two heartbeats, and the newest one
+// counts.
 func TestNewestHeartbeatCounts(t *testing.T) {
 	for _, c := range []struct {
 		names []string
@@ -87,7 +88,7 @@ func TestNewestHeartbeatCounts(t *testing.T) {
 	}
 }
 
-// bomb is what unpacks to the most for its length.
+// bomb is the name that unpacks to the longest text for its length.
 func bomb(size int) string {
 	return base64.RawURLEncoding.EncodeToString(Compress(strings.Repeat(" timens=time:[4026531834]", size)))
 }
@@ -128,7 +129,7 @@ func FuzzCompress(f *testing.F) {
 	})
 }
 
-// TestRecordFitsIntoOneName: what most holders say of themselves.
+// TestRecordFitsIntoOneName: the record of most holders fits into one name.
 func TestRecordFitsIntoOneName(t *testing.T) {
 	r := backendtest.Request().Owner
 	r.ID, r.Parent, r.Acquired = owner.NewID(), r.Helper, time.Now()
@@ -166,10 +167,10 @@ func FuzzRecord(f *testing.F) {
 		if r.ID != id {
 			t.Fatalf("a record of %q for %q", r.ID, id)
 		}
-		// Another may say it in other names, but it says the same.
+		// Another locksmith may write the record in other names, but they say the same.
 		parts, err := Pack(*r)
 		if err != nil {
-			return // too long in our own spelling
+			return // too long as we write it
 		}
 		if again, note := RecordIn(namesOf(parts, 0), id); again == nil || !reflect.DeepEqual(again, r) {
 			t.Fatalf("%+v became %+v (%s)", r, again, note)
