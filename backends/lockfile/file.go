@@ -50,7 +50,7 @@ func (f *File) Named() error {
 	if mine.Deleted {
 		return ErrReplaced
 	}
-	there, err := f.there()
+	there, err := f.atPath()
 	if isGone(err) || err == nil && !there.Same(mine) {
 		err = ErrReplaced
 	}

@@ -102,8 +102,8 @@ func StatShared(path string) (Stat, error) {
 	return statOf(st), err
 }
 
-// there is what has the file's path now.
-func (f *File) there() (Stat, error) {
+// atPath looks at what has the file's path now.
+func (f *File) atPath() (Stat, error) {
 	if f.follows {
 		return StatShared(f.path)
 	}

@@ -79,8 +79,8 @@ func open(path string, access, how uint32) (*File, error) {
 	return &File{fd: os.NewFile(uintptr(h), path), path: path}, nil
 }
 
-// there is what has the file's path now.
-func (f *File) there() (Stat, error) { return statPath(f.path) }
+// atPath looks at what has the file's path now.
+func (f *File) atPath() (Stat, error) { return statPath(f.path) }
 
 func (f *File) handle() windows.Handle { return windows.Handle(f.fd.Fd()) }
 

@@ -49,7 +49,7 @@ func (d *symlinkDir) Touch(ctx context.Context, name string) error {
 	}
 	if first && seen.modified != b.last { // the server may have executed the two requests in the other order
 		if seen, err = d.lstat(ctx, name); err != nil {
-			return d.sort(d.op("look at", name), err)
+			return d.asRefusal(d.op("look at", name), err)
 		}
 	}
 	if first && seen.modified != b.last {
@@ -70,7 +70,7 @@ func (d *symlinkDir) begin(ctx context.Context, b *beat, name string) error {
 	if b.last == 0 {
 		a, err := d.lstat(ctx, name)
 		if err != nil {
-			return d.sort(d.op("look at", name), err)
+			return d.asRefusal(d.op("look at", name), err)
 		}
 		b.last = a.modified
 	}
@@ -102,7 +102,7 @@ func (d *symlinkDir) Look(ctx context.Context, name string) (symlinks.Sight, err
 	}
 	a, err := d.lstat(ctx, name)
 	if err != nil {
-		return symlinks.Sight{}, d.sort(d.op("look at", name), err)
+		return symlinks.Sight{}, d.asRefusal(d.op("look at", name), err)
 	}
 	return sight(a), nil
 }

@@ -22,9 +22,9 @@ func (s *session) list(ctx context.Context, name string) (all []item, err error)
 	})
 	var said *statusError
 	if !errors.As(err, &said) || said.code == statusNoFile || said.code == statusDenied {
-		return all, s.sort(op, err)
+		return all, s.asRefusal(op, err)
 	}
-	kind, unseen := s.there(ctx, name)
+	kind, unseen := s.kindOf(ctx, name)
 	switch {
 	case unseen != nil:
 		return nil, unseen
@@ -33,7 +33,7 @@ func (s *session) list(ctx context.Context, name string) (all []item, err error)
 	case kind != modeDir:
 		return nil, &refusal{op, syscall.ENOTDIR, said}
 	}
-	return nil, s.sort(op, err)
+	return nil, s.asRefusal(op, err)
 }
 
 func (s *session) readDirectory(c *conn, name string) ([]item, error) {

@@ -19,7 +19,7 @@ import (
 // directory ("."), or the one in which that is to be made (".."). The texts of its errors are
 // those of nfs:.
 func (d *symlinkDir) check(ctx context.Context) (nearest string, err error) {
-	kind, err := d.there(ctx, ".")
+	kind, err := d.kindOf(ctx, ".")
 	switch {
 	case err != nil:
 		return "", d.failed("look at lock directory", err)
@@ -32,7 +32,7 @@ func (d *symlinkDir) check(ctx context.Context) (nearest string, err error) {
 	case kind != modeDir:
 		return "", d.unfit("the path is not a directory", "choose another name")
 	}
-	kind, err = d.there(ctx, symlinks.Reservations)
+	kind, err = d.kindOf(ctx, symlinks.Reservations)
 	switch {
 	case err != nil:
 		return "", d.failed("look at "+symlinks.Reservations+" in the lock directory", err)

@@ -63,15 +63,15 @@ func (s *session) change(ctx context.Context, r request) error {
 	}
 }
 
-// there returns what kind of thing has a name; 0: there is none.
-func (s *session) there(ctx context.Context, name string) (kind uint32, err error) {
+// kindOf returns what kind of thing has a name; 0: there is none.
+func (s *session) kindOf(ctx context.Context, name string) (kind uint32, err error) {
 	a, err := s.lstat(ctx, name)
 	var said *statusError
 	switch {
 	case errors.As(err, &said) && said.code == statusNoFile:
 		return 0, nil
 	case errors.As(err, &said):
-		return 0, s.sort(s.op("look at", name), err)
+		return 0, s.asRefusal(s.op("look at", name), err)
 	case err != nil:
 		return 0, err
 	}
@@ -81,8 +81,9 @@ func (s *session) there(ctx context.Context, name string) (kind uint32, err erro
 	return max(a.mode&modeType, 1), nil
 }
 
-// sort gives a refusal the system's error by its code alone.
-func (s *session) sort(op string, err error) error {
+// asRefusal gives a server's refusal the system's error, by its code alone. Other errors stay as
+// they are.
+func (s *session) asRefusal(op string, err error) error {
 	var said *statusError
 	if !errors.As(err, &said) {
 		return err
@@ -112,7 +113,7 @@ func (s *session) occupied(name string) func(context.Context, uint32) (syscall.E
 		if code == statusNoFile {
 			return syscall.ENOENT, nil
 		}
-		kind, err := s.there(ctx, name)
+		kind, err := s.kindOf(ctx, name)
 		if kind != 0 || err != nil {
 			return syscall.EEXIST, err
 		}
@@ -120,7 +121,7 @@ func (s *session) occupied(name string) func(context.Context, uint32) (syscall.E
 		if i := strings.LastIndexByte(name, '/'); i >= 0 {
 			above = name[:i]
 		}
-		if kind, err = s.there(ctx, above); kind == 0 || err != nil {
+		if kind, err = s.kindOf(ctx, above); kind == 0 || err != nil {
 			return syscall.ENOENT, err
 		}
 		return 0, nil
@@ -153,7 +154,7 @@ func (s *session) rmdir(ctx context.Context, name string) error {
 	return s.change(ctx, request{op: s.op("remove directory", name), kind: typeRmdir,
 		build: func(p packet) packet { return p.string(s.at(name)) },
 		explain: func(ctx context.Context, code uint32) (syscall.Errno, error) {
-			kind, err := s.there(ctx, name)
+			kind, err := s.kindOf(ctx, name)
 			switch {
 			case err != nil:
 				return 0, err
@@ -178,7 +179,7 @@ func (s *session) unlink(ctx context.Context, name string) error {
 	return s.change(ctx, request{op: s.op("remove", name), kind: typeRemove,
 		build: func(p packet) packet { return p.string(s.at(name)) },
 		explain: func(ctx context.Context, _ uint32) (syscall.Errno, error) {
-			kind, err := s.there(ctx, name)
+			kind, err := s.kindOf(ctx, name)
 			switch {
 			case err != nil:
 				return 0, err
@@ -209,11 +210,11 @@ func (s *session) rename(ctx context.Context, from, to string) error {
 	}
 	return s.change(ctx, request{op: s.op("rename", from) + " to " + s.shown(to), kind: kind, build: build,
 		explain: func(ctx context.Context, code uint32) (syscall.Errno, error) {
-			kind, err := s.there(ctx, from)
+			kind, err := s.kindOf(ctx, from)
 			if err != nil || kind == 0 || code == statusNoFile {
 				return syscall.ENOENT, err
 			}
-			kind, err = s.there(ctx, to)
+			kind, err = s.kindOf(ctx, to)
 			if err != nil || kind == 0 {
 				return 0, err
 			}
@@ -246,7 +247,7 @@ func (s *session) setTime(ctx context.Context, name string, seconds uint32, see 
 	if !errors.As(err, &said) {
 		return seen, err
 	}
-	kind, unseen := s.there(ctx, name)
+	kind, unseen := s.kindOf(ctx, name)
 	switch {
 	case unseen != nil:
 		return seen, unseen
@@ -281,7 +282,7 @@ func (s *session) oneName(ctx context.Context, op string, kind byte, of string) 
 func (s *session) realpath(ctx context.Context) (string, error) {
 	const op = "ask where the log in leads"
 	name, err := s.oneName(ctx, op, typeRealpath, ".")
-	return protocol.CleanText(name, maxSaid), s.sort(op, err)
+	return protocol.CleanText(name, maxSaid), s.asRefusal(op, err)
 }
 
 // readlink returns the text of a symbolic link.
@@ -290,9 +291,9 @@ func (s *session) readlink(ctx context.Context, name string) (target string, err
 	target, err = s.oneName(ctx, op, typeReadlink, s.at(name))
 	var said *statusError
 	if !errors.As(err, &said) || said.code == statusNoFile || said.code == statusDenied {
-		return target, s.sort(op, err)
+		return target, s.asRefusal(op, err)
 	}
-	kind, unseen := s.there(ctx, name)
+	kind, unseen := s.kindOf(ctx, name)
 	switch {
 	case unseen != nil:
 		return "", unseen
@@ -301,5 +302,5 @@ func (s *session) readlink(ctx context.Context, name string) (target string, err
 	case kind != modeLink:
 		return "", &refusal{op, syscall.EINVAL, said}
 	}
-	return "", s.sort(op, err)
+	return "", s.asRefusal(op, err)
 }

@@ -136,7 +136,7 @@ func (d *symlinkDir) shareWithGroup(ctx context.Context) error {
 func (d *symlinkDir) share(ctx context.Context, name, like string) error {
 	model, err := d.lstat(ctx, like)
 	if err != nil {
-		return d.sort(d.op("look at", like), err)
+		return d.asRefusal(d.op("look at", like), err)
 	}
 	return d.open(ctx, name, model.mode&permissions)
 }
@@ -145,13 +145,13 @@ func (d *symlinkDir) share(ctx context.Context, name, like string) error {
 func (d *symlinkDir) open(ctx context.Context, name string, wanted uint32) error {
 	made, err := d.lstat(ctx, name)
 	if err != nil {
-		return d.sort(d.op("look at", name), err)
+		return d.asRefusal(d.op("look at", name), err)
 	}
 	if made.mode&wanted == wanted {
 		return nil
 	}
 	op := d.op("set the permissions of", name)
-	return d.sort(op, d.request(ctx, op, typeSetstat, func(p packet) packet {
+	return d.asRefusal(op, d.request(ctx, op, typeSetstat, func(p packet) packet {
 		return p.string(d.at(name)).attrs(attrs{flags: hasMode, mode: made.mode&0o7777 | wanted})
 	}))
 }

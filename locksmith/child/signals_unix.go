@@ -136,16 +136,17 @@ func (c *Command) handleStops() {
 	signal.Notify(stops, syscall.SIGTSTP)
 	go func() {
 		for range stops {
-			if c.isStuck() {
+			if c.waitForStopInFork() {
 				RaiseDefault(syscall.SIGTSTP)
 			}
 		}
 	}()
 }
 
-// isStuck waits a moment for the one stop that the kernel does not report to us. Many shells
-// start programs with vfork, and Ctrl-Z may come in the middle of that.
-func (c *Command) isStuck() bool {
+// waitForStopInFork waits a moment for the one stop that the kernel does not report to us, and
+// reports whether it came. Many shells start programs with vfork, and Ctrl-Z may come in the
+// middle of that.
+func (c *Command) waitForStopInFork() bool {
 	c.mu.Lock()
 	pid := c.pid
 	c.mu.Unlock()

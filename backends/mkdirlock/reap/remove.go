@@ -139,7 +139,7 @@ func (p *reaper) removeSilent(ctx context.Context, f *finding) error {
 func (p *reaper) removeEmpty(ctx context.Context, f *finding) error {
 	for range maxLooks {
 		looked := p.reaping.Clock.Now()
-		if err := p.lookStill(ctx, f); err != nil {
+		if err := p.checkUnchanged(ctx, f); err != nil {
 			return err
 		}
 		if disk := p.place.Disk; disk != nil {
@@ -160,20 +160,22 @@ func (p *reaper) tooSlow(f *finding) error {
 		"look at the server, then try again; or remove it by hand")
 }
 
-// lookStill returns errChanged if a lock is not the empty one that was found.
-func (p *reaper) lookStill(ctx context.Context, f *finding) error {
+// checkUnchanged returns errChanged if a lock is not the empty one that was found.
+func (p *reaper) checkUnchanged(ctx context.Context, f *finding) error {
 	entries, err := p.dir.Entries(ctx, p.place.Name)
 	switch {
 	case err != nil:
 		return p.place.Fail("list the directory of locks", err)
-	case !slices.ContainsFunc(entries, f.isStill):
+	case !slices.ContainsFunc(entries, f.isUnchanged):
 		return errChanged
 	}
 	return nil
 }
 
-// isStill reports that an entry is the empty lock that was found.
-func (f *finding) isStill(e dirs.Entry) bool { return e.Name == f.Path && e.Modified.Equal(f.changed) }
+// isUnchanged reports that an entry is the empty lock that was found.
+func (f *finding) isUnchanged(e dirs.Entry) bool {
+	return e.Name == f.Path && e.Modified.Equal(f.changed)
+}
 
 // removeFresh removes an empty lock that was just looked at. A refusal may mean that somebody
 // came after all.
@@ -182,7 +184,7 @@ func (p *reaper) removeFresh(ctx context.Context, f *finding) error {
 	defer cancel()
 	err := p.removeDir(soon, f, f.own)
 	switch {
-	case dirs.Refused(err) && errors.Is(p.lookStill(ctx, f), errChanged):
+	case dirs.Refused(err) && errors.Is(p.checkUnchanged(ctx, f), errChanged):
 		return errChanged
 	case errors.Is(err, context.DeadlineExceeded) && !dirs.Unclear(err):
 		return p.tooSlow(f) // it was not even sent
