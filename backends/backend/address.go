@@ -16,44 +16,20 @@ import (
 // maxAddress keeps an address, escaped, within a protocol line.
 const maxAddress = 1024
 
-// A Scheme is how an address begins, and what it leads to.
-type Scheme struct {
-	Name string
-	// Port is the usual one of the servers that the scheme leads to: addresses
-	// are "scheme://user@host:port/path". Without it they are "scheme:/path".
-	Port string
-	// About says in a few words what the locks are.
-	About string
-}
-
-// An Address names a lock: "scheme:/path" or "scheme://user@host:port/path",
-// optionally with "?option=value&…". In the path "%25" stands for "%" and "%3F"
-// for "?". On a server it begins in the directory where a log in leads, or at the
-// root if it begins with two slashes, or with "/%2F" (RFC 1738).
-type Address struct {
-	Scheme  string
-	User    string // empty: none given
-	Host    string // lower case, "host" or "host:port", the usual port left out; empty: no server
-	Path    string // absolute and clean; on a server it begins with "//", or where a log in leads; "/" and "//" alone are places
-	Options map[string]string
-
-	given string // as it was spelled, without what may be a password; empty: made otherwise
-}
-
-// ParseAddress reads the address of a lock strictly. Its errors are *Error with code
-// usage and advice.
+// ParseAddress reads the address of a lock strictly. Its error is an *Error with the code usage and
+// advice.
 func ParseAddress(s string, schemes []Scheme) (Address, error) {
 	return parse(s, schemes, Address.parsePath)
 }
 
-// ParsePlace is ParseAddress for a directory that locks may be in. It may end in a slash,
-// and on a server it may be where a log in leads, "scheme://host" or "scheme://host/", or
-// the root, "scheme://host//".
+// ParsePlace is ParseAddress for a directory that locks may be in. Its path may end in a slash. On a
+// server it may be where a log in leads, "scheme://host" or "scheme://host/", or the root,
+// "scheme://host//".
 func ParsePlace(s string, schemes []Scheme) (Address, error) {
 	return parse(s, schemes, Address.parsePlace)
 }
 
-// parse reads an address whose path is read by the function.
+// parse reads an address, and its path by parsePath.
 func parse(s string, schemes []Scheme, parsePath func(Address, string) (clean, cause, hint string)) (Address, error) {
 	given := masked(s, schemes)
 	fail := func(cause, hint string) (Address, error) {
@@ -101,7 +77,7 @@ func parse(s string, schemes []Scheme, parsePath func(Address, string) (clean, c
 	return a, nil
 }
 
-// parsePlace is parsePath for a directory.
+// parsePlace is parsePath for the address of a directory that locks may be in.
 func (a Address) parsePlace(raw string) (clean, cause, hint string) {
 	p, err := url.PathUnescape(raw)
 	if a.Host != "" && err == nil && (p == "" || path.Clean(p) == "/") && !climbs(p) {
@@ -113,7 +89,8 @@ func (a Address) parsePlace(raw string) (clean, cause, hint string) {
 	return a.parsePath(raw)
 }
 
-// parsePath returns the path in its clean spelling, or the cause why not and a hint.
+// parsePath returns the path in its clean spelling. If it refuses the path, it returns why, and a
+// hint.
 func (a Address) parsePath(raw string) (clean, cause, hint string) {
 	p, err := url.PathUnescape(raw)
 	if a.Host == "" {
@@ -136,10 +113,11 @@ func (a Address) parsePath(raw string) (clean, cause, hint string) {
 	return a.clean(p), "", ""
 }
 
-// climbs reports that a path leads upwards somewhere.
+// climbs reports that a path contains "..".
 func climbs(p string) bool { return slices.Contains(strings.Split(p, "/"), "..") }
 
-// clean is the clean spelling of an absolute path.
+// clean returns the clean spelling of an absolute path. On a server two slashes at its beginning stay
+// two.
 func (a Address) clean(p string) string {
 	if a.Host != "" && strings.HasPrefix(p, "//") {
 		return "/" + path.Clean(p)
@@ -191,22 +169,40 @@ func (a Address) String() string {
 	return s + "?" + q.Encode()
 }
 
-// Name is the address in the errors about its lock.
+// Name returns the address for the errors about its lock.
 func (a Address) Name() Name { return Name(a.String()) }
 
-// OnServer is the path as a server is told it: from where the log in leads on, or, after a
-// second slash, from the top.
+// OnServer returns the path as a server is told it. It begins where a log in leads, or at the root if
+// it still begins with a slash.
 func (a Address) OnServer() string { return strings.TrimPrefix(a.Path, "/") }
 
-// HasServer reports that the address of a lock, as String writes it, leads to a server, and to
-// no file system of this machine.
+// EscapePath returns a path as it stands in an address.
+func EscapePath(path string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(path, "%", "%25"), "?", "%3F")
+}
+
+// Below returns the address of what is below the directory that n names, with the same options. path
+// is empty or begins with a slash.
+func (n Name) Below(path string) Name {
+	before, query, has := strings.Cut(string(n), "?")
+	if path != "" {
+		before = strings.TrimSuffix(before, "/") + EscapePath(path) // the root has a slash already
+	}
+	if !has {
+		return Name(before)
+	}
+	return Name(before + "?" + query)
+}
+
+// HasServer reports that the address of a lock, as String writes it, leads to a server, and not to a
+// file system of this machine.
 func HasServer(address string) bool {
 	_, path, _ := strings.Cut(address, ":")
 	return strings.HasPrefix(path, "//")
 }
 
-// CheckOptions refuses options that the backend does not know. Each known one
-// maps to the values it may have.
+// CheckOptions refuses options that the kind of lock does not have. known maps each option that it
+// has to the values that the option may have.
 func (a Address) CheckOptions(known map[string][]string) error {
 	for key, value := range a.Options {
 		values, ok := known[key]
@@ -220,8 +216,7 @@ func (a Address) CheckOptions(known map[string][]string) error {
 	return nil
 }
 
-// Wrong is the error of an address that makes no sense. It shows nothing that may be a
-// password.
+// Wrong returns the error of an address that makes no sense. It shows nothing that may be a password.
 func (a Address) Wrong(cause error, hint string) error {
 	return &Error{Code: protocol.Usage, Lock: bounded(a.asGiven()), Op: "read address", Err: cause, Hint: hint}
 }

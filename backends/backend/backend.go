@@ -1,104 +1,60 @@
-// Package backend is the contract between the helper and the ways of locking.
+// This file has the names that the author of a kind of locks needs, in this module or outside of
+// it. What they promise to authors outside:
 //
-// A Backend stands for one lock. To acquire it the helper makes an Attempt and
-// alternates Try and Wait until Try returns a Hold; it then calls Heartbeat
-// every quarter of the lease and Release once. Each step has three outcomes
-// that are never confused: it succeeded; it cannot succeed, because somebody else
-// holds the lock (*HeldError) or the lock is gone (ErrGone); or the outcome is not
-// known (any other error). A backend knows nothing of pipes or exit codes. Of processes it
-// knows what a holder's record says (owner.Record): its helper, and the parent that the helper
-// holds the lock for. It stores the record as it is given, and leaves the verdict on it to
-// owner.Record.Verdict, and when a holder may be broken to package watch.
+//   - Backend, Attempt and Hold get no further methods. What a kind may do beside them is an
+//     interface of its own, such as Remover: a kind that lacks it is a whole kind all the same.
+//     Those interfaces get no further methods either.
+//   - The structs keep their fields. They may get further ones, which a kind may leave out, or pass
+//     over, and then all is as before. So name the fields where you write such a struct.
+//   - The errors keep their meaning, and so do the methods of all these types, whichever file they
+//     are in.
 //
-// What a backend must do is judged by the subtests of backendtest.Run, whose names are quoted:
-//
-//   - Try takes a lock that is free, whose token, if it has any, is greater than the last one;
-//     after Release nothing of it is left but what the kind keeps on purpose: "acquire and release".
-//   - Inspect shows the one holder, with record, verdict and the helper's pid, and nobody
-//     before and after: "inspect".
-//   - The *HeldError of Try names the holder by its record: "held tells who".
-//   - Wait returns soon after the release, the end of its context, or the death of the last
-//     process that the verdict still waited for: "wait ends with release", "wait ends with
-//     context", "wait ends with death". Withdraw leaves no trace.
-//   - Each Try has a fresh id, also those of one attempt: "ids are never used twice".
-//   - However many try at the same time, one has the lock: "never two holders".
-//   - A holder whose processes are all gone is broken at once, and Request.Broke told:
-//     "dead holder is broken".
-//   - A holder whose helper is gone while its parent lives is broken when its sign of life has
-//     not changed for its lease, by the waiter's clock, and not before: "parent alive keeps
-//     the lock until the lease is over". With Request.Strict never: "strict never breaks by
-//     lease". In each case Request.Grace later: "grace".
-//   - Heartbeat and Release say ErrGone of a lock that was removed: "lost lock is noticed". They
-//     compare the id, and never touch a successor: "late release of a broken holder hits nothing".
-//   - Tend may be called beside the other methods: "housekeeping beside all else".
-//   - Break ends the acquisition of exactly this id, or says ErrGone: "break by id".
-//   - A SuccessKeeper keeps the last success of who held the lock to the end, and a NoteKeeper
-//     what was said of a break by hand: "successes", "notes of breaks".
-//
-// Where a lock can be shared (Subject.Shared):
-//
-//   - Those who share have it together, and nobody has it alone meanwhile: "several share",
-//     "shared excludes exclusive", "exclusive excludes shared", "never an exclusive holder with others".
-//   - Each of them is broken by itself: "a dead one of several is broken", "break one of several by id".
-//   - Tokens rise with each holder alone, and never fall: "tokens".
-//   - Who comes later to share lets pass who waits alone: "newcomers that share leave it to who waits".
-//
-// Where waiters stand in a queue that others see (Subject.Queue): "the queue is seen in order",
-// "waiters take their turns".
-//
-// Where the kernel keeps a lock until no process has its descriptor (Holder.OfKernel), nobody breaks
-// it, and neither a lease nor a record counts: that of a helper that is killed is free at once, even
-// while its parent lives. The conformance suite is told so (backendtest.Subject.KernelDrops).
-//
-// The package also holds the grammar of addresses and the form of errors.
+// All other exported names of this package are for the kinds in this module, and for the programs
+// that use them. They may change with any commit.
+
 package backend
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
-	"slices"
-	"strings"
 	"time"
 
 	"locksmith/backends/backoff"
 	"locksmith/backends/clock"
 	"locksmith/backends/owner"
+	"locksmith/protocol"
 )
 
-// A Locker is what can be acquired: a lock, or a set of locks.
+// A Locker is what can be acquired: a lock, or several locks together.
 type Locker interface {
-	// Attempt prepares to acquire the lock; it changes nothing yet.
+	// Attempt prepares to acquire the lock. It changes nothing yet.
 	Attempt(Request) (Attempt, error)
 }
 
-// A Backend is one lock at one address. Its methods may be called at the same
-// time from several goroutines.
+// A Backend is one lock at one address. Several goroutines may call its methods at the same time.
 type Backend interface {
 	Locker
-	// Inspect looks at the lock without disturbing anybody.
+	// Inspect looks at the lock and disturbs nobody.
 	Inspect(ctx context.Context) (Report, error)
-	// NewestToken returns the newest fencing token, 0 if there was none yet; ErrNoTokens
-	// when holders of this lock get none. Unlike Inspect it must see what others did
-	// before it was called, and may change something in the lock's place for that.
+	// NewestToken returns the newest fencing token, or 0 if there was none yet. If the holders of
+	// this lock get none, its error is ErrNoTokens. Unlike Inspect, it must see whatever others did
+	// before it was called. For that it may change something in the lock's place.
 	NewestToken(ctx context.Context) (uint64, error)
-	// Break ends somebody else's acquisition on the word of an operator. who is its id;
-	// or, for the lock of another tool, which has none, its Sign (see Holder). The error is
-	// ErrGone when there is no such acquisition (any more), and ErrLives when the operating
-	// system keeps the lock for a helper that lives. Apart from that, Break does not ask
-	// whether the holder is dead.
+	// Break ends somebody else's acquisition because an operator says so. who is its id. The lock of
+	// another tool has no id: then who is its Sign (see Holder). The error is ErrGone if there is no
+	// such acquisition any more, or never was one. It is ErrLives if the operating system keeps the
+	// lock for a helper that lives. Otherwise Break does not ask whether the holder is dead.
 	Break(ctx context.Context, who string) error
-	// List takes the address as that of a directory, or else of one lock. It tells of every
-	// lock in the directory and below it, and of every directory that it could not look
-	// into: in order, one after the other, in this goroutine. It follows no symbolic link
-	// but the directory's own. Its error says why it could not go on.
+	// List takes the address as that of a directory, or else as that of one lock. It tells of every
+	// lock in the directory and below it, and of every directory into which it could not look: one
+	// after the other, in order, in this goroutine. It follows no symbolic link, unless the
+	// directory itself is one. Its error says why it could not go on.
 	List(ctx context.Context, l Listing) error
-	// Examine finds out whether the place is fit for locks, and tells of one check after
-	// the other. It works beside the lock, with names of its own that it removes again,
-	// also when ctx ends, and disturbs nobody. Its error says why it could not go on; by
-	// then it has told what it found. That something is not allowed is a finding, not an
-	// error.
+	// Examine finds out whether the place is fit for locks, and tells of one check after the other.
+	// It leaves the lock alone and disturbs nobody: it works with names of its own, and removes
+	// these again, even if ctx ends. That something is not allowed is a finding and not an error.
+	// Its error says why it could not go on; before that it has told what it found.
 	Examine(ctx context.Context, e Examination, tell Tell) error
 }
 
@@ -107,212 +63,405 @@ const NoLimit = time.Duration(math.MaxInt64)
 
 // A Request says who wants the lock and how.
 type Request struct {
-	// Owner describes who wants the lock. The backend fills in Acquired, and ID,
-	// a fresh one for every try.
+	// Owner describes who wants the lock. The backend sets Acquired and ID for every try; the ID is
+	// a fresh one each time.
 	Owner   owner.Record
-	Strict  bool          // break the dead by proof only, never by lease
-	Grace   time.Duration // wait this much more before breaking, and look again
-	Timeout time.Duration // how long we are going to wait at most; 0: one try; NoLimit
+	Strict  bool          // break a holder only if it is proven dead, never by its lease
+	Grace   time.Duration // before breaking a holder wait for this long, too, and look again
+	Timeout time.Duration // for how long we are going to wait at most; 0: one try; NoLimit: for ever
 	// Several says that this is one of several locks that one process waits for, at the same time or
-	// one after the other: Wait may not keep a thread of its own that the end of its context does not free.
+	// one after the other. Then Wait may not keep a thread of its own that does not end with its
+	// context.
 	Several bool
-	// Polls is how often to ask while waiting, where nothing wakes us; nil: the usual
-	// pauses of this kind of lock.
+	// Polls is how often to ask while waiting, if nothing wakes us. nil: as is usual for this kind
+	// of lock.
 	Polls *backoff.Config
 	Clock clock.Clock
-	// Memory, if not nil, knows what earlier tries have seen of others.
+	// Memory, if not nil, knows what earlier tries saw of others.
 	Memory Memory
-	// Moved, if not nil, says that what the lock guards goes on when the path of the lock leads to
-	// another file: it has the lock of the old one still. It is told of that once, at a heartbeat.
-	// Nil: that is a loss.
+	// Moved decides what happens if the path of the lock leads to another file than before, while
+	// the holder still has the lock of the old file. nil: that is a loss. Otherwise it is told once,
+	// at a heartbeat, and what the lock guards goes on.
 	Moved func(error)
 	// Broke, if not nil, is told in Try of each dead holder whose lock was broken for us.
 	Broke func(lock string, dead Holder)
 }
 
-// A Memory outlives a try: others come for less than a lease each time, and together still
-// watch a silent holder for a whole one. Package watch has the rules.
+// A Memory lasts longer than a try. Programs that come for the lock again and again, each time for
+// less than a lease, can so watch a silent holder for a whole lease together. Package watch has
+// the rules.
 type Memory interface {
-	// Since takes note that the sign of life of the acquisition with this id was seen, at
-	// now, which is a reading of the request's clock from after the look. It returns
-	// when that sign was first seen: not after now.
+	// Since says that a sign of life of the acquisition with this id was seen at now. now was read
+	// from the request's clock after the look. Since returns when that sign was first seen, which is
+	// not after now.
 	Since(id, sign string, now time.Duration) time.Duration
-	// Known returns the ids of those of which this sign was seen last.
+	// Known returns the ids of all acquisitions of which this sign was the last one seen.
 	Known(sign string) []string
 }
 
-// TellBroken tells whoever made the request of a dead holder whose lock was broken.
-func (r Request) TellBroken(lock string, dead Holder) {
-	if r.Broke != nil {
-		r.Broke(lock, dead)
-	}
-}
-
-// Checked returns the request with its lease in whole milliseconds, as locks keep it, or
-// an error that says why such a lock cannot be asked for in this way. what names the kind
-// of lock, as in "a lock file"; modes are those that the kind has: "exclusive" and perhaps
-// "shared".
-func (r Request) Checked(lock Name, what string, modes ...string) (Request, error) {
-	const op = "acquire"
-	r.Owner.Lease = r.Owner.Lease.Truncate(time.Millisecond)
-	mode, lease := r.Owner.Mode, r.Owner.Lease
-	switch {
-	case mode == "shared" && !slices.Contains(modes, mode):
-		return r, lock.Usage(op, what+" cannot be shared", "leave out --shared, or use nfs:, which can be shared, on this disk, too")
-	case !slices.Contains(modes, mode):
-		return r, lock.Usage(op, what+" cannot be "+Quoted(mode), "use "+strings.Join(modes, " or "))
-	case lease < owner.MinLease || lease > owner.MaxLease:
-		return r, lock.Usage(op, fmt.Sprintf("a lease of %v is not between %v and %v", lease, owner.MinLease, owner.MaxLease), "choose another")
-	}
-	return r, nil
-}
-
-// An Attempt is one wish for the lock. Its methods are called one at a time: one that hangs
-// must come back before the next.
+// An Attempt is one wish for the lock. Its methods are called one at a time. If a call hangs, no
+// other is made until it has returned.
 type Attempt interface {
-	// Try tries once, breaking a holder that is dead. Its error is *HeldError
-	// when somebody else holds the lock. After that, and after an error that passes (Passes),
-	// Wait is called, and Try again: how long what passes is borne is not the attempt's to
-	// decide. After any other error the attempt is withdrawn.
+	// Try tries once to take the lock, and breaks a holder that is dead. Its error is a *HeldError if
+	// somebody else holds the lock. After that, or after an error that may pass (Passes), the helper
+	// calls Wait and then Try again. For how long it bears errors that may pass is not the attempt's
+	// to decide. After any other error the helper withdraws the attempt.
 	Try(ctx context.Context) (Hold, error)
-	// Wait returns nil when another Try is worth its cost, or ctx's error; an error that
-	// passes is as good as nil. It keeps the place in a queue, if there is one, also while
-	// nothing is known about the lock.
+	// Wait returns nil when another Try is worth its cost, or the error of ctx. An error that may
+	// pass is as good as nil. If there is a queue, Wait keeps its place in it, even while nothing
+	// is known about the lock.
 	Wait(ctx context.Context) error
-	// Withdraw removes every trace of an attempt that is given up. It is not
-	// called after a Try that returned a Hold.
+	// Withdraw gives up the attempt and removes every trace of it. It is not called after a Try
+	// that returned a Hold.
 	Withdraw(ctx context.Context) error
 }
 
-// Acquire alternates Try and Wait until the lock is held, through whatever may pass. After an
-// error the attempt is to be withdrawn.
-func Acquire(ctx context.Context, a Attempt) (Hold, error) {
-	for {
-		h, err := a.Try(ctx)
-		var held *HeldError
-		if err == nil || !errors.As(err, &held) && !Passes(err) {
-			return h, err
-		}
-		if err := a.Wait(ctx); err != nil && !Passes(err) {
-			return nil, err
-		}
-	}
-}
-
-// A Hold is a lock that is held. Its methods, but for Tend, are called one at a time: a call
-// that was left behind because it hangs must come back before the next is made, a release
-// too. So only what Tend shares with them needs a lock.
+// A Hold is a lock that is held. Its methods are called one at a time, except Tend. If a call hangs
+// and is left behind, no other is made until it has returned, not even Release. So only what Tend
+// has in common with the other methods needs a mutex.
 type Hold interface {
-	// ID names this acquisition.
+	// ID returns the id of this acquisition.
 	ID() string
-	// Token is the fencing token, which rises with every holder; 0 means none.
+	// Token returns the fencing token, which rises with every holder; 0 means none.
 	Token() uint64
-	// Heartbeat tells the others that the holder lives, and makes sure it still
-	// holds: ErrGone when it does not.
+	// Heartbeat shows others that the holder lives, and makes sure that it still holds the lock. Its
+	// error is ErrGone if it does not.
 	Heartbeat(ctx context.Context) error
-	// Release removes the lock: ErrGone when it was no longer there, ErrStays when
-	// it can do no more. After any other error it may be called again.
+	// Release removes the lock. Its error is ErrGone if the lock was no longer there, and ErrStays
+	// if it can do no more. After any other error it may be called again.
 	Release(ctx context.Context) error
-	// Tend does some housekeeping in the lock's place, such as removing what crashed
-	// waiters left. The helper calls it now and then between heartbeats. While it hangs, the
-	// helper calls the other methods beside it. Its errors mean nothing for the hold.
+	// Tend tidies up in the lock's place: it removes, for example, what waiters left when they
+	// crashed. The helper calls it now and then between heartbeats. While Tend hangs, the helper
+	// calls the other methods all the same. Its errors mean nothing for the hold.
 	Tend(ctx context.Context) error
 }
 
-// A KeptHold is a Hold that the system may keep for its process, however long that process is
+// A KeptHold is a Hold that the system may keep for its process, for however long that process is
 // stopped.
 type KeptHold interface {
 	Hold
-	// Kept reports that nobody takes the lock by its lease while this process lives. Who
-	// removes or replaces it nevertheless does so by hand or with another tool, and unless it
-	// is put back no heartbeat succeeds after that. So a heartbeat that succeeds proves the lock ours all along,
-	// also after the lease.
+	// Kept reports that nobody takes the lock by its lease while this process lives. Others can
+	// still remove or replace it, by hand or with another tool; after that no heartbeat succeeds,
+	// unless they put it back. So a heartbeat that succeeds proves that the lock was ours all along,
+	// even if the lease was over meanwhile.
 	Kept() bool
 }
 
-// A LentHold is a Hold that a command may have in common with its holder, by a descriptor.
+// A LentHold is a Hold that a command can share with its holder, by a descriptor.
 type LentHold interface {
 	Hold
-	// Lend returns descriptors for what is started now, or what this process becomes, to
-	// inherit: the kernel keeps the lock while any process has them. Otherwise the caller
-	// closes them.
+	// Lend returns descriptors that a command inherits: one that is started now, or one that this
+	// process becomes. The kernel keeps the lock while any process has these descriptors. If there
+	// is no such command after all, the caller closes them.
 	Lend() ([]int, error)
 }
 
-// A MultiHold is the Hold of a set of locks.
-type MultiHold interface {
+// A NotedHold is a Hold about whose end there may be a note.
+type NotedHold interface {
 	Hold
-	// Tokens are their fencing tokens, in the order in which the locks were given.
-	Tokens() []uint64
-	// Confirmed is a time, by the helper's clock, at which all the locks were proven
-	// ours. The lease counts from there: some may have been taken long before others.
-	Confirmed() time.Duration
+	// Note returns who broke the lock by hand, or nil if there is no note of that. It is called after
+	// a call that said ErrGone. While it hangs no other call is made.
+	Note(ctx context.Context) (*owner.Note, error)
 }
 
-// A ChosenHold is the Hold of one lock out of several of which any would do.
-type ChosenHold interface {
-	Hold
-	// Chosen is which, counted from 0 in the order in which they were given.
-	Chosen() int
-	// Confirmed is a time, by the helper's clock, at which the lock was proven ours.
-	Confirmed() time.Duration
+// A NoteKeeper is a Backend in whose place something stays beside the lock, and which keeps notes
+// there of who broke the lock by hand. No note matters when the lock is taken, kept or broken.
+// Holders remove the notes of others in Tend, when they have seen them for their lease.
+type NoteKeeper interface {
+	// KeepNote writes a note of an acquisition that Break has just ended.
+	KeepNote(ctx context.Context, n owner.Note) error
 }
 
-// A Remover is a Backend that leaves something in place, such as a directory, while the
-// lock is free.
+// A Success is the last time that what a lock guards succeeded under it.
+type Success struct {
+	// Ago is how long ago that was, by the clock of the lock's place alone. It is below 0 if that
+	// clock was set back since. If the place tells times to the minute, it is the least that it
+	// can be.
+	Ago  time.Duration
+	Host string // whose success it was; empty: nobody knows
+}
+
+// A SuccessKeeper is a Backend whose place keeps the last success of what the lock guards, even
+// while the lock is free. It does not matter when the lock is taken, kept or broken.
+type SuccessKeeper interface {
+	// LastSuccess returns the last success of the lock that h holds exclusively, or nil if none is on
+	// record.
+	LastSuccess(ctx context.Context, h Hold) (*Success, error)
+	// RecordSuccess records a success of now, after a heartbeat of h. If that heartbeat finds that
+	// the lock is gone, nothing is recorded.
+	RecordSuccess(ctx context.Context, h Hold) error
+}
+
+// A Remover is a Backend that leaves something in place while the lock is free, such as a directory.
 type Remover interface {
 	// Exists reports whether anything of the lock is there now.
 	Exists(ctx context.Context) (bool, error)
-	// Remove releases an exclusive hold and removes what stays, unless somebody else
-	// comes for the lock meanwhile: then its error has the code held. Afterwards fencing
-	// tokens start again.
+	// Remove releases an exclusive hold and removes what stays. If somebody else comes for the lock
+	// meanwhile, it stays, and the error has the code held. If all was removed, fencing tokens begin
+	// anew.
 	Remove(ctx context.Context, h Hold) error
 }
 
 // A Report is what Inspect saw.
 type Report struct {
-	Token   uint64   // the fencing token of the holders, or of the last one; 0 means none
+	Token   uint64   // the fencing token of the holders, or else of the last holder; 0 means none
 	Holders []Holder // none: the lock is free
 	Waiters []Holder
 	Queued  bool // the waiters are in the order in which they will be served
-	// Crowd says that waiters leave no trace in the lock's place, so that Waiters tells nothing:
-	// as far as the system shows, there are AtLeast so many.
+	// Crowd says that waiters leave no trace in the lock's place, so Waiters is always empty. As far
+	// as the system shows, there are at least AtLeast of them.
 	Crowd   bool
 	AtLeast int
-	Success *Success // the last one on record; nil: none is known. Its age is for people
-	// Broken is the note of the last break by hand, as far as there is one; else nil.
-	Broken *owner.Note
+	Success *Success    // the last one on record; nil: none is known. Its age is for people
+	Broken  *owner.Note // the last break by hand, as far as there is a note of it; else nil
 }
 
-// StickyNote is the Note on a dead holder whose lock file only its owner may remove.
-const StickyNote = "it is dead, but in this directory only its owner may remove it"
-
-// A Holder is one holder of a lock, as seen by somebody else.
+// A Holder is one holder of a lock, or one waiter, as others see it.
 type Holder struct {
-	ID        string        // what Break takes; empty if it has none, and then Break takes its Sign
-	Record    *owner.Record // nil when what the lock holds is not a record
+	ID        string        // what Break takes; if it is empty, Break takes the Sign
+	Record    *owner.Record // nil: what the lock contains is not a record
 	Who       string        // without a record: what is known of it, as in "pid 4242 (rsync)"; else empty
-	OfKernel  bool          // the kernel keeps the lock until no process has its descriptor: nobody breaks it
-	Kept      []int         // those processes, as far as they are known
-	Note      string        // what the lock holds instead, or what is odd about it
-	Advice    string        // how to go on, if waiting is hardly of use; else empty
-	Blocked   bool          // nothing frees the lock until a person does: no process is known to hold it
+	OfKernel  bool          // the kernel keeps the lock until no process has its descriptor, and nobody breaks it
+	Kept      []int         // the processes that have that descriptor, as far as they are known
+	Note      string        // what the lock contains instead of a record, or what is strange about it
+	Advice    string        // how to go on if waiting is hardly of use; else empty
+	Blocked   bool          // only a person frees the lock: no process is known to hold it
 	Verdict   owner.Verdict
-	PID       int           // the helper's, or what another tool wrote; 0 if unknown
+	PID       int           // the helper's, or what another tool wrote; 0: unknown
 	Age       time.Duration // since it acquired the lock, or began to wait; for people
 	Heartbeat time.Duration // since its last heartbeat; for people
-	Lease     time.Duration // how long without a heartbeat until others may break it; 0 if unknown
+	Lease     time.Duration // after how long without a heartbeat others may break it; 0: unknown
 	Silence   time.Duration // how long it may be silent while it lives; 0: a quarter of its lease
-	// Sign changes with each of its heartbeats and has no other meaning; empty if no
-	// heartbeat can be seen.
+	// Sign changes with each heartbeat, and means nothing else. It is empty if nobody can see the
+	// heartbeats.
 	Sign string
-	// Lasting says that a Sign that is gone never comes back, so that the same at two looks
-	// means that there was no heartbeat between them, whoever looked.
+	// Lasting says that a Sign that is gone never comes back. So if two looks show the same Sign,
+	// there was no heartbeat between them, whoever looked.
 	Lasting bool
-	// Silent is for how long, by our own clock, it gave no sign of life at least; 0: nothing
-	// is known.
+	// Silent is for how long at least it gave no sign of life, by our own clock; 0: nothing is
+	// known.
 	Silent time.Duration
-	// Overdue says that it was silent for longer than its lease and stays all the same, as the
-	// one who asks breaks by proof alone.
+	// Overdue says that it was silent for longer than its lease, and is not broken all the same:
+	// whoever asks breaks only those that are proven dead.
 	Overdue bool
+}
+
+// A Listing says how far List is to look, and whom it tells.
+type Listing struct {
+	// Depth is how many directories deep a lock may be. 1: directly in the place. 0: the usual depth
+	// of this kind of place.
+	Depth int
+	Tell  func(Listed)
+	// Step, if not nil, is called before each look at a file system, because a look may hang there.
+	// Requests to a server end by themselves.
+	Step func()
+	// Other, if not nil, is called for each file that may be another tool's lock. Such files are not
+	// told, because nothing in them is ours.
+	Other func()
+	// Others are the forms of locks of kinds that are not asked for. A directory of such a form is
+	// no lock of any other kind, and neither are the names in it that make the form, even if they
+	// look like a lock. Files in it may be locks all the same.
+	Others []Form
+}
+
+// A Form tells the directory of a lock from any other directory: these directories are all in it.
+type Form []string
+
+// A Listed is a lock that List found.
+type Listed struct {
+	Lock   string // its address
+	Report Report
+	// Err is why List could not look at the lock. If Lock is empty, it names a directory in which
+	// there may be locks.
+	Err error
+}
+
+// An Examination says how thorough Examine is to be.
+type Examination struct {
+	Idle   time.Duration // how long to leave a connection idle, to see whether the server closes it
+	Rounds int           // in an object store: how often many processes create the same object at a time
+	// Progress, if not nil, is told again and again how far a long check is.
+	Progress func(text string)
+}
+
+// A Check is one thing that Examine found out about a place.
+type Check struct {
+	Name    string // of what was looked at, as in "exclusive create"
+	Finding Finding
+	Text    string // what was seen
+	Advice  string // what to do about it; empty if it is fit
+}
+
+// A Finding is the outcome of a check.
+type Finding string
+
+// The findings.
+const (
+	Fit     Finding = "fit"
+	Unknown Finding = "unknown" // Examine could not find out
+	Weak    Finding = "weak"    // locks work, but see the advice
+	Unfit   Finding = "unfit"   // locks there are not safe, or not possible
+)
+
+// A Tell is told of one check after the other.
+type Tell func(Check)
+
+// A Reaper is a Backend whose address may also be that of a directory full of locks. There it
+// removes by age what was left behind. No rule makes that safe for a holder that lives and is
+// silent. So only an operator does it, or a job that an operator set up.
+type Reaper interface {
+	// Reap looks at every lock directly in the directory. Its error says why it did not look at all
+	// of them, or that ctx ended too early. The list has what was done until then, and what else
+	// could not be removed.
+	Reap(ctx context.Context, r Reaping) ([]Reaped, error)
+}
+
+// A Reaping says what Reap is to remove.
+type Reaping struct {
+	MaxAge time.Duration // only what is at least so old, by the server's clock, or proven dead
+	Names  string        // only locks of these names, a pattern as of path.Match; "" for all
+	Remove bool          // false: only tell what would be removed
+	// Watch is for how long to watch for heartbeats at most. What would have to be watched for longer
+	// stays.
+	Watch time.Duration
+	Clock clock.Clock // to watch by; nil: this machine's
+}
+
+// What a Reaped is.
+const (
+	ReapedEmpty  = "empty lock" // it says nothing about its holder
+	ReapedHolder = "holder"
+	ReapedWaiter = "waiter"
+	ReapedOther  = "other" // it is not a lock
+)
+
+// A Reaped is one thing that Reap looked at.
+type Reaped struct {
+	Path    string
+	What    string
+	Holder  Holder
+	Age     time.Duration // since its last sign of life, by the server's clock
+	Due     bool          // it is old enough and shows no sign of life, or it is proven dead
+	Removed bool
+	Note    string // why it stays, even if it is due
+	Err     error  // why it was to be removed and could not be
+}
+
+// ErrGone says that the lock, or our entry in it, is no longer there.
+var ErrGone = errors.New("the lock is no longer there")
+
+// ErrStays says that a Release can do no more: our entry is gone, but what stays of the lock keeps
+// others out until a person removes it. The error of that Release wraps it.
+var ErrStays = errors.New("what is left of it stays until somebody removes it")
+
+// ErrNoAnswer says that a call was left behind because it hangs. If a call returns it, that call
+// itself has ended, and another one that it had made was left behind.
+var ErrNoAnswer = errors.New("no answer in time")
+
+// ErrLives says that a lock cannot be broken by its id: its helper lives, and the system keeps the
+// lock for it.
+var ErrLives = errors.New("its helper lives, and keeps it")
+
+// ErrNoTokens says that holders of this lock get no fencing tokens.
+var ErrNoTokens = errors.New("holders of this lock get no fencing tokens")
+
+// A HeldError says that somebody else holds the lock, or will in a moment.
+type HeldError struct {
+	Lock   string
+	Holder Holder
+	Ahead  int // in a queue: how many wait before us
+	Others int // if any of several locks would do: how many others are not free either
+	// Queued says that nobody holds the lock, but Holder is before us in the queue. We hold back only
+	// for a moment.
+	Queued bool
+	// Yielding says that we could share the lock with its holders, but hold back because Holder waits
+	// for it alone.
+	Yielding bool
+	// Obstacle, if not nil, is why nobody can tell at the moment whether the lock is held. It may
+	// pass. Then Holder is whom we saw before, if anybody.
+	Obstacle error
+}
+
+// An Error is a failure with its code and advice.
+type Error struct {
+	Code protocol.Code
+	Lock string // the address
+	Op   string // what was being done, as in "create lock file"
+	Err  error  // the cause
+	Hint string // what to do next; may be empty
+	// Lasts says that trying again does not help, although the code is unreachable. Somebody must
+	// correct something first, such as a host's name, or the key that is trusted.
+	Lasts bool
+}
+
+// A Name is the address of a lock. Its methods make the errors about that lock.
+type Name string
+
+// CodeOf returns the code that an error of a backend stands for.
+func CodeOf(err error) protocol.Code {
+	var held *HeldError
+	var e *Error
+	switch {
+	case errors.As(err, &held) && held.Obstacle != nil:
+		return CodeOf(held.Obstacle)
+	case errors.As(err, &held):
+		return protocol.Held
+	case errors.Is(err, ErrGone):
+		return protocol.Gone
+	case errors.As(err, &e):
+		return e.Code
+	case errors.Is(err, ErrNoAnswer):
+		return protocol.Unreachable
+	}
+	return protocol.Internal
+}
+
+// Passes reports that an error may pass by itself: the lock's place did not answer, or had no time,
+// or something on the way answered in its stead. Then nothing is known about the lock. Every kind
+// of lock gives such an error the code unreachable. It gives that code to no other error, unless
+// the error says that it lasts (Error.Lasts).
+func Passes(err error) bool {
+	if e, ok := errors.AsType[*Error](err); ok && e.Lasts {
+		return false
+	}
+	return CodeOf(err) == protocol.Unreachable
+}
+
+// A Scheme is how an address begins, and what it leads to.
+type Scheme struct {
+	Name string
+	// Port is the usual port of the servers that the scheme leads to. Then addresses are
+	// "scheme://user@host:port/path". Without a Port they are "scheme:/path".
+	Port string
+	// About says in a few words what the locks are.
+	About string
+}
+
+// An Address names a lock: "scheme:/path" or "scheme://user@host:port/path", and perhaps
+// "?option=value&…" after it. In the path "%25" stands for "%" and "%3F" for "?". On a server the
+// path begins in the directory where a log in leads. If it begins with two slashes, or with "/%2F"
+// (RFC 1738), it begins at the root.
+type Address struct {
+	Scheme  string
+	User    string // empty: none is given
+	Host    string // lower case, "host" or "host:port", without the usual port; empty: no server
+	Path    string // absolute and clean; "//" at its beginning is the root of a server; "/" and "//" alone are places
+	Options map[string]string
+
+	given string // how it was spelled, without what may be a password; empty: it was not read from a text
+}
+
+// Access is what a server asks for and an address does not say.
+type Access struct {
+	// Password returns the password of a user at a host (as in Address), or "" for none. It also
+	// returns where the password stands, for people: a file or $VARIABLE. It is called at every log
+	// in. nil: there are no passwords.
+	Password func(user, host string) (password, source string, err error)
+	// CA is a file with the certificates to trust, in PEM, instead of the system's.
+	CA string
+	// Insecure accepts any certificate. Then whoever sits between us and the server can read the
+	// password and invent answers.
+	Insecure bool
+	// SSH is the command that reaches a server of sftp:, with arguments of its own. Empty: ssh.
+	SSH string
 }

@@ -3,38 +3,10 @@ package backend
 import (
 	"errors"
 	"slices"
-	"time"
 )
 
-// An Examination says how thorough to be.
-type Examination struct {
-	Idle   time.Duration // how long to leave a connection idle, to see whether it is closed
-	Rounds int           // how often many create the same object at a time, in an object store
-	// Progress, if not nil, is told again and again how far a long check is.
-	Progress func(text string)
-}
-
-// A Check is one thing that was found out about a place.
-type Check struct {
-	Name    string // of what was looked at, as in "exclusive create"
-	Finding Finding
-	Text    string // what was seen
-	Advice  string // what to do about it; empty if it is fit
-}
-
-// A Finding is the outcome of a check.
-type Finding string
-
-// The findings.
-const (
-	Fit     Finding = "fit"
-	Unknown Finding = "unknown" // could not be found out
-	Weak    Finding = "weak"    // locks work, but see the advice
-	Unfit   Finding = "unfit"   // locks there are not safe, or not possible
-)
-
-// Verdict sums up the checks of a place: the worst of them. What could not be
-// found out does not count beside what was.
+// Verdict sums up the checks of a place: it is the worst of their findings. Unknown does not count
+// beside any other finding.
 func Verdict(checks []Check) Finding {
 	for _, f := range []Finding{Unfit, Weak, Fit} {
 		if slices.ContainsFunc(checks, func(c Check) bool { return c.Finding == f }) {
@@ -44,23 +16,20 @@ func Verdict(checks []Check) Finding {
 	return Unknown
 }
 
-// A Tell is told of one check after the other.
-type Tell func(Check)
-
 // Fit tells of a check that went well.
 func (t Tell) Fit(name, text string) { t(Check{Name: name, Finding: Fit, Text: text}) }
 
 // Unknown tells of a check that could not be made.
 func (t Tell) Unknown(name, text, advice string) { t(Check{name, Unknown, text, advice}) }
 
-// Weak tells of what does not keep locks from working.
+// Weak tells of a flaw with which locks work.
 func (t Tell) Weak(name, text, advice string) { t(Check{name, Weak, text, advice}) }
 
-// Unfit tells of what does.
+// Unfit tells of a flaw with which they do not.
 func (t Tell) Unfit(name, text, advice string) { t(Check{name, Unfit, text, advice}) }
 
-// Reason is an error for the text of a check: without the address and the advice,
-// which are told beside it.
+// Reason returns the cause of an error for the text of a check. It leaves out the address and the
+// advice, because these are told beside the text.
 func Reason(err error) string {
 	var e *Error
 	if errors.As(err, &e) {

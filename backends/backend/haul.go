@@ -7,37 +7,36 @@ import (
 	"locksmith/protocol"
 )
 
-// What a server may send as one listing, whoever runs it: MaxNames names, MaxBytes bytes, for
-// MaxTime. A lock has some hundred names.
+// The limits of what a server may send as one listing, for it may be anybody's server: MaxNames
+// names, MaxBytes bytes, for MaxTime. A lock has some hundred names.
 const (
 	MaxNames = 100_000
 	MaxBytes = 16 << 20
 	MaxTime  = time.Minute
 )
 
-// A TooLongError says in what a listing goes on for too long.
+// A TooLongError says which limit a listing exceeds.
 type TooLongError string
 
 func (e TooLongError) Error() string { return "too much is in the directory: " + string(e) }
 
-// TooLong is the error of a call that got a listing which goes on for too long. To ask again
-// would not help.
+// TooLong returns the error of a call whose listing exceeded a limit. To call again would not help.
 func (n Name) TooLong(op string, err TooLongError) error {
 	return n.Failure(protocol.CannotCreate, op, err, "keep the lock in a directory with less in it, on a server that can be trusted")
 }
 
-// A Haul is what one listing has brought so far. The zero Haul is that of a walk through many:
-// each has its own time.
+// A Haul counts what one listing has brought so far. The zero Haul counts for a walk through many
+// directories. It does not limit the time, because each listing has its own.
 type Haul struct {
 	names, bytes int
 	begun        time.Time
 }
 
-// NewHaul begins a listing.
+// NewHaul returns the Haul of a listing that begins now.
 func NewHaul() *Haul { return &Haul{begun: time.Now()} }
 
-// Take adds what has come. After its error, a TooLongError, nothing more is to be read or
-// kept.
+// Take adds what has come. Its error is a TooLongError: then the caller must neither read nor keep
+// any more.
 func (h *Haul) Take(names, bytes int) error {
 	h.names, h.bytes = h.names+names, h.bytes+bytes
 	switch {

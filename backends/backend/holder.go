@@ -10,11 +10,17 @@ import (
 	"locksmith/protocol"
 )
 
+// maxDescription is how long a description for people may be, in bytes.
+const maxDescription = 1024
+
+// StickyNote is the Note on a dead holder whose lock file only its owner may remove.
+const StickyNote = "it is dead, but in this directory only its owner may remove it"
+
 // String describes the holder in a few words for people:
 // "alice@web3 (pid 4242, billing.pl, job=nightly) for 3m12s, last heartbeat 4s ago".
 func (h Holder) String() string { return h.describe("") }
 
-// Holding is String of one that holds the lock now, and until when it may at the latest:
+// Holding is String for one that holds the lock now. It adds until when the holder may have it:
 // "alice@web3 (pid 4242) for 3m12s, last heartbeat 4s ago, until 16:40 at the latest".
 func (h Holder) Holding(now time.Time) string {
 	if h.Record == nil || h.Record.MaxHold == 0 {
@@ -27,17 +33,17 @@ func (h Holder) Holding(now time.Time) string {
 	return h.describe(", until " + end.Format(layout) + " at the latest")
 }
 
-// isStuck reports that nothing is going to free the lock of this holder, as far as short tries
-// go: nothing does at all, or it gave no sign of life for longer than its lease.
+// isStuck reports that no short try is ever going to find the lock of this holder free: nothing
+// frees it, or the holder gave no sign of life for longer than its lease.
 func (h Holder) isStuck() bool {
 	return h.Blocked || h.Overdue || h.Verdict == owner.Orphaned && h.Lease > 0 && h.Heartbeat > late(h.Lease)
 }
 
-// late is how long a silence must be to be told, if it may be so long: a bit more.
+// late returns how long a silence must be before we mention it: a bit longer than it may be.
 func late(most time.Duration) time.Duration { return most + most/25 + time.Second }
 
-// ByProgram describes it by what it held the lock for: "billing.pl (helper's pid 17004 on web3,
-// job=nightly)".
+// ByProgram describes the holder by what it held the lock for: "billing.pl (helper's pid 17004 on
+// web3, job=nightly)".
 func (h Holder) ByProgram() string {
 	if h.Record == nil {
 		return inBrackets(cmp.Or(h.Who, nobodyKnown), h.details("", ""))
@@ -45,8 +51,8 @@ func (h Holder) ByProgram() string {
 	return inBrackets(cmp.Or(h.Record.Program, h.Record.User), h.details(" on "+h.Record.Place.Host, ""))
 }
 
-// EndingKept says what ends a holder whose lock the kernel keeps, for people. It goes by what the
-// kernel shows, never by a record, which anybody may have written.
+// EndingKept says, for people, what ends a holder whose lock the kernel keeps. It relies on what the
+// kernel shows, and never on a record, because anybody may have written that.
 func (h Holder) EndingKept() string {
 	if len(h.Kept) == 0 {
 		return "the kernel keeps it until that ends; who has it root finds with: fuser or lslocks"
@@ -57,8 +63,9 @@ func (h Holder) EndingKept() string {
 
 const nobodyKnown = "somebody unknown"
 
-// details are its pid, where that counts, its program, and what it says of itself. The pid is
-// that of the program, or is said to be its helper's.
+// details returns the holder's pid with where behind it, its program, and what it says of itself. It
+// leaves out the pid if Who stands for it. If the pid is the helper's and not that of the program,
+// the text says so.
 func (h Holder) details(where, program string) (all []string) {
 	whose, pid := "", h.PID
 	if r := h.Record; r != nil && r.Program != "" {
@@ -120,4 +127,16 @@ func (h Holder) describe(until string) string {
 		}
 	}
 	return protocol.CleanText(s, maxDescription)
+}
+
+// String describes the success for people: "last success 12m0s ago by web3".
+func (s Success) String() string {
+	text := "last success " + s.Ago.Round(time.Second).String() + " ago"
+	if s.Ago < 0 {
+		text = "last success in the future"
+	}
+	if s.Host != "" {
+		text += " by " + s.Host
+	}
+	return protocol.CleanText(text, maxDescription)
 }

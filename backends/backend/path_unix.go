@@ -2,5 +2,5 @@
 
 package backend
 
-// slashed is a path of this system as it is in an address.
+// slashed returns a path of this system as it stands in an address.
 func slashed(path string) string { return path }

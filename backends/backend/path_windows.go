@@ -2,8 +2,8 @@ package backend
 
 import "path/filepath"
 
-// slashed is a path of this system as it is in an address: "C:\\locks\\a" is
-// "/C:/locks/a".
+// slashed returns a path of this system as it stands in an address: "/C:/locks/a" for
+// "C:\\locks\\a".
 func slashed(path string) string {
 	if filepath.IsAbs(path) {
 		path = "/" + path

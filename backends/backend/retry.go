@@ -6,12 +6,26 @@ import (
 	"fmt"
 )
 
-// ErrAgain says that somebody else made progress while we looked at the lock: look again.
+// Acquire calls Try and Wait in turn until the lock is held. It bears every error that may pass.
+// After any other error the caller withdraws the attempt.
+func Acquire(ctx context.Context, a Attempt) (Hold, error) {
+	for {
+		h, err := a.Try(ctx)
+		var held *HeldError
+		if err == nil || !errors.As(err, &held) && !Passes(err) {
+			return h, err
+		}
+		if err := a.Wait(ctx); err != nil && !Passes(err) {
+			return nil, err
+		}
+	}
+}
+
+// ErrAgain says that somebody else got further while we looked at the lock, so we must look again.
 var ErrAgain = errors.New("the lock changed while we looked at it")
 
-// Retry calls try until its error is not ErrAgain, at most so many times: each ErrAgain
-// means that somebody else made progress. When the times are used up, the error is the
-// *Error that the last ErrAgain came with, or else an ErrAgain that says how often.
+// Retry calls try until its error is not ErrAgain, at most so many times. Then it returns the
+// *Error that the last ErrAgain came with, or else an ErrAgain that says how often it tried.
 func Retry[T any](ctx context.Context, times int, try func() (T, error)) (T, error) {
 	var none T
 	var fault *Error
@@ -32,7 +46,7 @@ func Retry[T any](ctx context.Context, times int, try func() (T, error)) (T, err
 	return none, changedError(times)
 }
 
-// A changedError says how often.
+// A changedError is an ErrAgain that says how often Retry tried.
 type changedError int
 
 func (n changedError) Error() string {

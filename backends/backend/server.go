@@ -13,7 +13,7 @@ import (
 	"locksmith/protocol"
 )
 
-// parseServer reads "//user@host:port" off the front.
+// parseServer reads "//user@host:port" at the beginning of s, and returns what follows.
 func (a *Address) parseServer(s, usualPort string) (rest string, err error) {
 	s, ok := strings.CutPrefix(s, "//")
 	if !ok {
@@ -56,21 +56,4 @@ func (a *Address) parseServer(s, usualPort string) (rest string, err error) {
 		a.Host += ":" + port
 	}
 	return s[end:], nil
-}
-
-// Access is what a server asks for and an address does not say.
-type Access struct {
-	// Password returns the password of a user at a host (as in Address), "" for none, and
-	// where it stands, for people: a file or $VARIABLE. It is called at every log in. Nil
-	// stands for none.
-	Password func(user, host string) (password, source string, err error)
-	// CA is a file with the certificates to trust, in PEM, instead of the
-	// system's.
-	CA string
-	// Insecure accepts any certificate: whoever sits between us and the server
-	// can read the password and invent answers.
-	Insecure bool
-	// SSH is the command that reaches a server of sftp:, with arguments of its own, in
-	// place of ssh; empty: that.
-	SSH string
 }

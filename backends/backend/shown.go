@@ -7,11 +7,11 @@ import (
 	"locksmith/protocol"
 )
 
-// bounded is an address for people.
+// bounded returns an address for people: short enough, and without control characters.
 func bounded(s string) string { return protocol.CleanText(s, 100) }
 
-// masked leaves out of an address what may be a password. The address may be
-// malformed, so this is a guess, and one that leaves out too much rather than too little.
+// masked leaves out of an address what may be a password. The address may be malformed, so masked has
+// to guess, and rather leaves out too much than too little.
 func masked(s string, schemes []Scheme) string {
 	if at := strings.LastIndexByte(s, '@'); at >= 0 {
 		from := passwordStart(s[:at], schemes)
@@ -34,8 +34,8 @@ func masked(s string, schemes []Scheme) string {
 	return before + "?" + strings.Join(pairs, "&")
 }
 
-// passwordStart returns where a password may begin: behind the first colon that
-// is not a scheme's; -1 if nowhere.
+// passwordStart returns where a password may begin: behind the first colon that is not a scheme's. It
+// returns -1 if there is no such colon.
 func passwordStart(s string, schemes []Scheme) int {
 	from := 0
 	for _, k := range schemes {
@@ -50,9 +50,8 @@ func passwordStart(s string, schemes []Scheme) int {
 	return from + colon + 1
 }
 
-// asGiven is how the address was spelled, without what may be a password. The
-// canonical spelling leaves out ports and escapes, so it no longer tells where a
-// password may be.
+// asGiven returns how the address was spelled, without what may be a password. The canonical spelling
+// would not do: it leaves out ports and escapes, and so no longer tells where a password may be.
 func (a Address) asGiven() string {
 	if a.given != "" {
 		return a.given
@@ -60,7 +59,7 @@ func (a Address) asGiven() string {
 	return masked(a.String(), []Scheme{{Name: a.Scheme}})
 }
 
-// shownName is the name of an option, if the address as it is shown has it.
+// shownName returns the name of an option, if the address as we show it contains that name.
 func (a Address) shownName(name string) string {
 	if !strings.Contains(a.asGiven(), name) {
 		return "…"
@@ -68,7 +67,7 @@ func (a Address) shownName(name string) string {
 	return shownName(name)
 }
 
-// shownValue is the value of an option, if the address as it is shown has it.
+// shownValue returns the value of an option, if the address as we show it contains that value.
 func (a Address) shownValue(name, value string) string {
 	if !strings.Contains(a.asGiven(), value) {
 		return "…"
@@ -84,8 +83,8 @@ func maskedOption(pair string) string {
 	return shownName(name) + "=" + shownValue(name, value)
 }
 
-// shownName is the name of an option or a scheme. A text that cannot be such a name may be
-// part of a password, and is not shown.
+// shownName returns the name of an option or a scheme. A text that cannot be such a name may be part
+// of a password, so it returns "…" for it.
 func shownName(name string) string {
 	if !isPlain(name) {
 		return "…"
@@ -107,17 +106,17 @@ func isPlain(s string) bool { return len(s) <= 32 && strings.Trim(s, plainChars)
 // isZone reports that s may be the name of a network interface.
 func isZone(s string) bool { return strings.Trim(s, plainChars+".") == "" }
 
-// isSecretive reports that an option of that name may have a secret as its value.
+// isSecretive reports that the value of an option of this name may be a secret.
 func isSecretive(name string) bool {
 	name = strings.ToLower(name)
 	return slices.ContainsFunc([]string{"pass", "pwd", "secret", "token", "key", "auth", "cred"},
 		func(word string) bool { return strings.Contains(name, word) })
 }
 
-// shellChars are those that a shell leaves alone everywhere in a word.
+// shellChars are the characters that a shell leaves alone everywhere in a word.
 const shellChars = plainChars + "@%+=:,./"
 
-// ShellWord is a word as a shell reads it: in quotes where it needs them.
+// ShellWord returns a word as one writes it for a shell: in quotes if it needs them.
 func ShellWord(word string) string {
 	if word != "" && strings.Trim(word, shellChars) == "" {
 		return word
