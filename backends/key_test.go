@@ -18,6 +18,7 @@ import (
 	"locksmith/backends"
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
+	"locksmith/backends/member"
 	"locksmith/backends/set"
 	"locksmith/protocol"
 )
@@ -99,13 +100,13 @@ func TestUsersOfOneServer(t *testing.T) {
 // take tries once to take all of them.
 func take(t *testing.T, addresses ...string) (backend.Hold, error) {
 	t.Helper()
-	var locks []set.Lock
+	var locks []member.Lock
 	for _, address := range addresses {
 		b, canonical, err := backends.Usual().Open(address, backend.Access{Password: func(string, string) (string, string, error) { return "pw", "", nil }})
 		if err != nil {
 			t.Fatal(err)
 		}
-		locks = append(locks, set.Lock{Address: canonical, Locker: b, Key: func() string { return backends.Usual().Key(canonical) },
+		locks = append(locks, member.Lock{Address: canonical, Locker: b, Key: func() string { return backends.Usual().Key(canonical) },
 			Ask: func(r backend.Request) backend.Request { return r }})
 	}
 	s, err := set.New(locks)

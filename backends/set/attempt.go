@@ -12,6 +12,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
 	"locksmith/backends/detached"
+	"locksmith/backends/member"
 	"locksmith/protocol"
 )
 
@@ -20,10 +21,10 @@ type attempt struct {
 	set     *Set
 	request backend.Request
 	clock   clock.Clock
-	members []*member // in the same order in all sets; nil: before arrange
-	given   []*member // in the caller's order, in which a lock may come twice
+	members []*member.Member // in the same order in all sets; nil: before arrange
+	given   []*member.Member // in the caller's order, in which a lock may come twice
 	// refused is the member that was refused last.
-	refused  *member
+	refused  *member.Member
 	refusals int // those that count, since the set last held on
 	// holdsOn says that the set keeps the locks that it has while it waits. until is when that
 	// ends; 0: it has not waited with locks yet.
@@ -37,7 +38,7 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 		return nil, err
 	}
 	for _, m := range a.order() {
-		if m.hold != nil {
+		if m.Hold != nil {
 			continue
 		}
 		err := a.take(ctx, m)
@@ -60,11 +61,11 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 }
 
 // order is the order of trying. If the set backs off, the lock refused last comes first.
-func (a *attempt) order() []*member {
+func (a *attempt) order() []*member.Member {
 	if a.refused == nil || a.holdsOn {
 		return a.members
 	}
-	order := append(make([]*member, 0, len(a.members)), a.refused)
+	order := append(make([]*member.Member, 0, len(a.members)), a.refused)
 	for _, m := range a.members {
 		if m != a.refused {
 			order = append(order, m)
@@ -75,7 +76,7 @@ func (a *attempt) order() []*member {
 
 // take tries one lock, within a lease. If the set has locks already, take first keeps them alive,
 // and then tries within a quarter of a lease.
-func (a *attempt) take(ctx context.Context, m *member) error {
+func (a *attempt) take(ctx context.Context, m *member.Member) error {
 	limit, during := a.request.Owner.Lease, "within a lease"
 	if len(a.held()) > 0 {
 		if err := a.renewHeld(ctx); err != nil {
@@ -85,7 +86,7 @@ func (a *attempt) take(ctx context.Context, m *member) error {
 	}
 	short, cancel := clock.WithTimeout(ctx, a.clock, limit)
 	defer cancel()
-	err := m.try(short, a.request)
+	err := m.Try(short, a.request)
 	if err != nil && short.Err() != nil && ctx.Err() == nil {
 		return &backend.HeldError{Lock: m.Address, Obstacle: fmt.Errorf("%w %s: %w", backend.ErrNoAnswer, during, err)}
 	}
@@ -120,10 +121,10 @@ func (a *attempt) renewHeld(ctx context.Context) error {
 	return &backend.HeldError{Lock: a.members[0].Address, Obstacle: fmt.Errorf("%s: %w", what, err)}
 }
 
-func (a *attempt) held() []*member {
-	var held []*member
+func (a *attempt) held() []*member.Member {
+	var held []*member.Member
 	for _, m := range a.members {
-		if m.hold != nil {
+		if m.Hold != nil {
 			held = append(held, m)
 		}
 	}
@@ -132,7 +133,7 @@ func (a *attempt) held() []*member {
 
 // refuse is called when m was refused. It keeps the locks of the set if the set holds on, and else
 // gives them back. It returns the refusal, or another error if the set can never be held.
-func (a *attempt) refuse(ctx context.Context, m *member, held *backend.HeldError) error {
+func (a *attempt) refuse(ctx context.Context, m *member.Member, held *backend.HeldError) error {
 	if m.OneName && slices.Contains(held.Holder.Kept, os.Getpid()) {
 		return sameLock(m.Address, "this process has that file locked, by another name in this set or by a descriptor that it inherited")
 	}
@@ -142,7 +143,7 @@ func (a *attempt) refuse(ctx context.Context, m *member, held *backend.HeldError
 	}
 	if before := a.refused; before != nil && before != m {
 		short, cancel := a.briefly(ctx)
-		_ = before.withdraw(short) // our place in its queue would only hold up others
+		_ = before.Withdraw(short) // our place in its queue would only hold up others
 		cancel()
 	}
 	// A refusal does not count if the same lock is refused again and the set holds nothing. Else
@@ -163,9 +164,9 @@ func (a *attempt) refuse(ctx context.Context, m *member, held *backend.HeldError
 
 // sameAs returns the lock of this set whose hold is h, or nil: it is the refused lock by another
 // name.
-func (a *attempt) sameAs(h backend.Holder) *member {
+func (a *attempt) sameAs(h backend.Holder) *member.Member {
 	for _, m := range a.held() {
-		id := m.hold.ID()
+		id := m.Hold.ID()
 		if id == h.ID || h.Record != nil && id == h.Record.ID {
 			return m
 		}
@@ -199,7 +200,7 @@ func (a *attempt) backOff() {
 // giveBack releases all locks that the set has. Those that cannot be released now are left to
 // Withdraw.
 func (a *attempt) giveBack(ctx context.Context) error {
-	return errors.Join(each(a.held(), func(m *member) error { return m.release(ctx) })...)
+	return errors.Join(member.Each(a.held(), func(m *member.Member) error { return m.Release(ctx) })...)
 }
 
 // Wait implements backend.Attempt. It waits for the lock that was refused.
@@ -208,7 +209,7 @@ func (a *attempt) Wait(ctx context.Context) error {
 		return a.waitHolding(ctx)
 	}
 	if a.refused != nil {
-		if err := a.refused.wait(ctx); err != nil {
+		if err := a.refused.Wait(ctx); err != nil {
 			return err
 		}
 	}
@@ -225,7 +226,7 @@ const maxStagger = 5
 func (a *attempt) waitHolding(ctx context.Context) error {
 	waiting, cancel := clock.WithTimeout(ctx, a.clock, a.until-a.clock.Now())
 	defer cancel()
-	wait := detached.GoErr(func() error { return a.refused.wait(waiting) })
+	wait := detached.GoErr(func() error { return a.refused.Wait(waiting) })
 	for {
 		beat := a.clock.NewTimer(a.request.Owner.Lease / 4)
 		select {
@@ -248,11 +249,11 @@ func (a *attempt) waitHolding(ctx context.Context) error {
 
 // Withdraw implements backend.Attempt.
 func (a *attempt) Withdraw(ctx context.Context) error {
-	errs := each(a.members, func(m *member) error {
-		if m.hold != nil {
-			return m.release(ctx)
+	errs := member.Each(a.members, func(m *member.Member) error {
+		if m.Hold != nil {
+			return m.Release(ctx)
 		}
-		return m.withdraw(ctx)
+		return m.Withdraw(ctx)
 	})
 	return errors.Join(errs...)
 }

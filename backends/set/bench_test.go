@@ -12,6 +12,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/local"
+	"locksmith/backends/member"
 	"locksmith/backends/nfs"
 )
 
@@ -84,7 +85,7 @@ func newRealTable(b *testing.B, kind string, n int) *table {
 		if err != nil {
 			b.Fatal(err)
 		}
-		t.locks[i] = Lock{Address: address.String(), Locker: lock, Ask: func(r backend.Request) backend.Request { return r }}
+		t.locks[i] = member.Lock{Address: address.String(), Locker: lock, Ask: func(r backend.Request) backend.Request { return r }}
 	}
 	return t
 }

@@ -20,6 +20,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
 	"locksmith/backends/backoff"
+	"locksmith/backends/member"
 	"locksmith/test/lab"
 )
 
@@ -86,13 +87,13 @@ func contend() int {
 
 // useSet takes a set and makes sure that nobody else has any of its locks.
 func useSet(ctx context.Context, dir string, addresses []string) error {
-	var locks []Lock
+	var locks []member.Lock
 	for _, address := range addresses {
 		b, canonical, err := backends.Usual().Open(address, backend.Access{})
 		if err != nil {
 			return err
 		}
-		locks = append(locks, Lock{Address: canonical, Locker: b, Key: func() string { return backends.Usual().Key(canonical) },
+		locks = append(locks, member.Lock{Address: canonical, Locker: b, Key: func() string { return backends.Usual().Key(canonical) },
 			Ask: func(r backend.Request) backend.Request { return r }})
 	}
 	s, err := New(locks)

@@ -10,21 +10,25 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
+	"locksmith/backends/member"
+	"locksmith/backends/member/membertest"
 )
 
 // A polled fake is a lock whose waiters are not woken. If its holder is dead, a waiter finds out
 // by watching it for a whole lease without a break.
 type polled struct {
-	*fake
+	*membertest.Fake
 	dead string // the id of the dead hold
 }
 
-func (p polled) Attempt(backend.Request) (backend.Attempt, error) {
-	return &polling{fakeAttempt: fakeAttempt{lock: p.fake}, dead: p.dead}, nil
+func (p polled) Attempt(r backend.Request) (backend.Attempt, error) {
+	attempt, err := p.Fake.Attempt(r)
+	return &polling{Attempt: attempt, lock: p.Fake, dead: p.dead}, err
 }
 
 type polling struct {
-	fakeAttempt
+	backend.Attempt
+	lock  *membertest.Fake
 	dead  string
 	since time.Time // when it was refused first
 }
@@ -33,10 +37,10 @@ func (p *polling) Try(ctx context.Context) (backend.Hold, error) {
 	if p.since.IsZero() {
 		p.since = time.Now()
 	}
-	if time.Since(p.since) > lease && p.lock.holder() == p.dead {
-		p.lock.remove()
+	if time.Since(p.since) > membertest.Lease && p.lock.Holder() == p.dead {
+		p.lock.Remove()
 	}
-	return p.fakeAttempt.Try(ctx)
+	return p.Attempt.Try(ctx)
 }
 
 func (p *polling) Wait(ctx context.Context) error {
@@ -48,15 +52,15 @@ func (p *polling) Wait(ctx context.Context) error {
 // other from watching that holder for its whole lease.
 func TestDeadHolder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := fakes("a", "b", "c")
-		dead := f[1].alone(t).ID()
-		var locks []Lock
+		f := membertest.Several("a", "b", "c")
+		dead := f[1].Alone(t).ID()
+		var locks []member.Lock
 		for _, one := range f {
-			l := one.lock()
+			l := one.Lock()
 			l.Locker = polled{one, dead}
 			locks = append(locks, l)
 		}
-		ctx, cancel := clock.WithTimeout(t.Context(), clock.Runtime{}, 10*lease)
+		ctx, cancel := clock.WithTimeout(t.Context(), clock.Runtime{}, 10*membertest.Lease)
 		defer cancel()
 		var all sync.WaitGroup
 		for range 8 {
@@ -64,7 +68,7 @@ func TestDeadHolder(t *testing.T) {
 			all.Go(func() { mustHaveIt(ctx, t, a) })
 		}
 		all.Wait()
-		mustBeFree(t, f...)
+		membertest.MustBeFree(t, f...)
 	})
 }
 

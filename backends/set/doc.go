@@ -1,5 +1,4 @@
-// Package set takes several locks, of any kinds: all or none of them (Set), or whichever is free
-// first (Any). The next sections are about Set.
+// Package set takes several locks, of any kinds: all of them or none.
 //
 // # Promises
 //
@@ -33,14 +32,6 @@
 // backing off has more sets at work wherever sets meet only in part. Ordered holding has the
 // shorter longest wait: by backing off alone, a large set among single locks may never be taken.
 // The mix has as many sets at work as backing off, with a wait that has an end.
-//
-// # Any
-//
-// Any waits for all its locks at once, and tries those that may be free one after the other. If
-// the place of a lock does not answer, the lock is left out, for a second at first and for half a
-// minute in the end, and then tried again. A lock that can never be had stays out. Members of Set
-// and Any wait without a thread of their own (backend.Request.Several). So many locks need few
-// threads, and two or three descriptors each.
 //
 // # Caveats
 //

@@ -8,26 +8,27 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/member"
 	"locksmith/backends/owner"
 )
 
 // hold is a set that is held.
 type hold struct {
-	members []*member // each lock once
-	ids     []string  // ids and tokens are in the order given, in which a lock may come twice
+	members []*member.Member // each lock once
+	ids     []string         // ids and tokens are in the order given, in which a lock may come twice
 	tokens  []uint64
 	// tenders are the locks' own holds. They are kept apart from the members, because a Tend that
 	// hangs is left behind, and nothing else waits for it.
 	tenders []backend.Hold
 }
 
-func newHold(members, given []*member) *hold {
+func newHold(members, given []*member.Member) *hold {
 	h := &hold{members: members}
 	for _, m := range given {
-		h.ids, h.tokens = append(h.ids, m.hold.ID()), append(h.tokens, m.hold.Token())
+		h.ids, h.tokens = append(h.ids, m.Hold.ID()), append(h.tokens, m.Hold.Token())
 	}
 	for _, m := range members {
-		h.tenders = append(h.tenders, m.hold)
+		h.tenders = append(h.tenders, m.Hold)
 	}
 	return h
 }
@@ -44,27 +45,22 @@ func (h *hold) Tokens() []uint64 { return h.tokens }
 
 // Confirmed implements backend.MultiHold. A set is as old as the lock that was confirmed first.
 func (h *hold) Confirmed() time.Duration {
-	first := h.members[0].confirmed
+	first := h.members[0].Confirmed
 	for _, m := range h.members {
-		first = min(first, m.confirmed)
+		first = min(first, m.Confirmed)
 	}
 	return first
 }
 
 // Kept implements backend.KeptHold. It reports whether all locks of the set are kept.
 func (h *hold) Kept() bool {
-	return !slices.ContainsFunc(h.tenders, func(t backend.Hold) bool { return !kept(t) })
-}
-
-func kept(h backend.Hold) bool {
-	k, ok := h.(backend.KeptHold)
-	return ok && k.Kept()
+	return !slices.ContainsFunc(h.tenders, func(t backend.Hold) bool { return !member.Kept(t) })
 }
 
 // Lend implements backend.LentHold for those of its locks that can be lent.
 func (h *hold) Lend() (all []int, err error) {
 	for _, t := range h.tenders {
-		some, err := lend(t)
+		some, err := member.Lend(t)
 		all = append(all, some...)
 		if err != nil {
 			return all, err
@@ -73,22 +69,13 @@ func (h *hold) Lend() (all []int, err error) {
 	return all, nil
 }
 
-// lend lends a hold's descriptors, if it has any.
-func lend(h backend.Hold) ([]int, error) {
-	lent, ok := h.(backend.LentHold)
-	if !ok {
-		return nil, nil
-	}
-	return lent.Lend()
-}
-
 // Heartbeat implements backend.Hold for all locks of the set.
 func (h *hold) Heartbeat(ctx context.Context) error { return heartbeats(ctx, h.members) }
 
 // Release implements backend.Hold. If it fails, it may be called again. Locks that were released
 // stay so.
 func (h *hold) Release(ctx context.Context) error {
-	return worst(each(h.members, func(m *member) error { return m.release(ctx) }))
+	return worst(member.Each(h.members, func(m *member.Member) error { return m.Release(ctx) }))
 }
 
 // Note implements backend.NotedHold. It returns the note of the lock that is gone. It asks one
@@ -96,14 +83,7 @@ func (h *hold) Release(ctx context.Context) error {
 func (h *hold) Note(ctx context.Context) (*owner.Note, error) {
 	var errs error
 	for _, m := range h.members {
-		if m.lost == nil {
-			continue
-		}
-		var note *owner.Note // a call that is left behind may write this later
-		err := m.call(ctx, func(ctx context.Context) (err error) {
-			note, err = noteOf(ctx, m.lost)
-			return err
-		}, nil)
+		note, err := m.Note(ctx)
 		if err == nil && note != nil {
 			return note, nil
 		}
@@ -112,25 +92,16 @@ func (h *hold) Note(ctx context.Context) (*owner.Note, error) {
 	return nil, errs
 }
 
-// noteOf returns the note about the end of a hold, if its kind has notes.
-func noteOf(ctx context.Context, h backend.Hold) (*owner.Note, error) {
-	noted, ok := h.(backend.NotedHold)
-	if !ok {
-		return nil, nil
-	}
-	return noted.Note(ctx)
-}
-
 // Tend implements backend.Hold for all locks of the set.
 func (h *hold) Tend(ctx context.Context) error {
-	return errors.Join(each(h.tenders, func(t backend.Hold) error { return t.Tend(ctx) })...)
+	return errors.Join(member.Each(h.tenders, func(t backend.Hold) error { return t.Tend(ctx) })...)
 }
 
 // renew sends heartbeats for the members that were last confirmed before the given time.
-func renew(ctx context.Context, members []*member, before time.Duration) error {
-	var late []*member // mostly empty, though a large set asks before each of its locks
+func renew(ctx context.Context, members []*member.Member, before time.Duration) error {
+	var late []*member.Member // mostly empty, though a large set asks before each of its locks
 	for _, m := range members {
-		if m.confirmed < before {
+		if m.Confirmed < before {
 			late = append(late, m)
 		}
 	}
@@ -139,11 +110,11 @@ func renew(ctx context.Context, members []*member, before time.Duration) error {
 
 // heartbeats sends one for each member. A loss is told whatever the other members say, and
 // without waiting for them, because somebody else may have that lock already.
-func heartbeats(ctx context.Context, members []*member) error {
+func heartbeats(ctx context.Context, members []*member.Member) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	errs := each(members, func(m *member) error {
-		err := m.heartbeat(ctx)
+	errs := member.Each(members, func(m *member.Member) error {
+		err := m.Heartbeat(ctx)
 		if errors.Is(err, backend.ErrGone) {
 			cancel()
 		}

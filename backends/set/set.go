@@ -3,29 +3,15 @@ package set
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/member"
 	"locksmith/protocol"
 )
-
-// Max is how many locks a set may have.
-const Max = 1024
-
-// A Lock is one lock of a set.
-type Lock struct {
-	Address string // canonical
-	Locker  backend.Locker
-	// Key returns a text that is the same for all spellings of the address. It may look at the
-	// lock's place, and so take long.
-	Key func() string
-	// OneName says that the lock is of a descriptor, so that a set may have no other name of it.
-	OneName bool
-	// Ask turns the set's request into the one for this lock.
-	Ask func(backend.Request) backend.Request
-}
 
 // Policy is how a set waits.
 type Policy struct {
@@ -38,16 +24,14 @@ var usual = Policy{Refusals: 8, Hold: 2 * time.Second}
 
 // A Set is a backend.Locker for all its locks together.
 type Set struct {
-	locks  []Lock
+	locks  []member.Lock
 	policy Policy
 }
 
 // New returns the set of these locks. Its error is a *backend.Error.
-func New(locks []Lock) (*Set, error) {
-	if len(locks) > Max {
-		return nil, &backend.Error{Code: protocol.Usage, Lock: locks[0].Address, Op: "make a set",
-			Err:  fmt.Errorf("%d locks are more than the %d a set may have", len(locks), Max),
-			Hint: "let one lock stand for several"}
+func New(locks []member.Lock) (*Set, error) {
+	if err := member.Check(locks); err != nil {
+		return nil, err
 	}
 	return &Set{locks: locks, policy: usual}, nil
 }
@@ -63,28 +47,29 @@ func (a *attempt) arrange() error {
 	if a.members != nil {
 		return nil
 	}
-	known := map[string]*member{}
+	known := map[string]*member.Member{}
 	for _, l := range a.set.locks {
 		key := l.Key()
 		m := known[key]
 		switch {
 		case m == nil:
-			m = &member{Lock: l, clock: a.clock, key: key}
+			m = member.New(l, a.clock)
 			known[key] = m
-			a.members = append(a.members, m)
 		case l.OneName && m.Address != l.Address:
-			a.members, a.given = nil, nil
+			a.given = nil
 			return sameLock(l.Address, "it names the same file as "+m.Address)
 		case options(m.Address) != options(l.Address):
-			a.members, a.given = nil, nil
+			a.given = nil
 			return &backend.Error{Code: protocol.Usage, Lock: l.Address, Op: "make a set",
 				Err: fmt.Errorf("it names the same lock as %s with other options", m.Address), Hint: "use one address for it"}
-		case m.shares(a.request) && !l.shares(a.request):
+		case shares(m.Lock, a.request) && !shares(l, a.request):
 			m.Lock = l // an exclusive hold serves both
 		}
 		a.given = append(a.given, m)
 	}
-	slices.SortFunc(a.members, func(x, y *member) int { return strings.Compare(x.key, y.key) })
+	for _, key := range slices.Sorted(maps.Keys(known)) {
+		a.members = append(a.members, known[key])
+	}
 	return nil
 }
 
@@ -94,7 +79,7 @@ func sameLock(address, why string) error {
 }
 
 // shares reports whether the lock is wanted in shared mode.
-func (l Lock) shares(r backend.Request) bool { return l.Ask(r).Owner.Mode == "shared" }
+func shares(l member.Lock, r backend.Request) bool { return l.Ask(r).Owner.Mode == "shared" }
 
 // options is what an address says about its lock, apart from the path.
 func options(address string) string {

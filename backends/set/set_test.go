@@ -10,87 +10,93 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/member"
+	"locksmith/backends/member/membertest"
 	"locksmith/protocol"
 )
 
-func mustBeRefused(t *testing.T, a backend.Attempt, by *fake) {
+// wish begins an attempt at a set of locks.
+func wish(t testing.TB, locks ...member.Lock) *attempt {
+	t.Helper()
+	s, err := New(locks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := s.Attempt(membertest.Request())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a.(*attempt)
+}
+
+func mustBeRefused(t *testing.T, a backend.Attempt, by *membertest.Fake) {
 	t.Helper()
 	_, err := a.Try(t.Context())
 	var held *backend.HeldError
-	if !errors.As(err, &held) || held.Lock != by.name {
-		t.Fatalf("got %v, want a refusal by %s", err, by.name)
-	}
-}
-
-// mustBeFree fails if somebody holds one of the locks or waits for it.
-func mustBeFree(t *testing.T, locks ...*fake) {
-	t.Helper()
-	for _, f := range locks {
-		if f.holder() != "" || f.waiters != 0 {
-			t.Errorf("%s: held by %q, %d waiting", f.name, f.holder(), f.waiters)
-		}
+	if !errors.As(err, &held) || held.Lock != by.Name {
+		t.Fatalf("got %v, want a refusal by %s", err, by.Name)
 	}
 }
 
 func TestAllOrNone(t *testing.T) {
-	f := fakes("a", "b", "c")
-	other := f[1].alone(t)
-	a := wish(t, f[0].lock(), f[1].lock(), f[2].lock())
+	f := membertest.Several("a", "b", "c")
+	other := f[1].Alone(t)
+	a := wish(t, f[0].Lock(), f[1].Lock(), f[2].Lock())
 	mustBeRefused(t, a, f[1])
-	mustBeFree(t, f[0], f[2])
+	membertest.MustBeFree(t, f[0], f[2])
 	if err := other.Release(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if err := a.Wait(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	h := mustTake(t, a)
-	want := f[0].holder() + "," + f[1].holder() + "," + f[2].holder()
+	h := membertest.MustTake(t, a)
+	want := f[0].Holder() + "," + f[1].Holder() + "," + f[2].Holder()
 	if h.ID() != want {
 		t.Errorf("id %s, want %s", h.ID(), want)
 	}
 	if err := h.Release(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	mustBeFree(t, f...)
+	membertest.MustBeFree(t, f...)
 }
 
 func TestWithdrawLeavesNothing(t *testing.T) {
-	f := fakes("a", "b", "c")
+	f := membertest.Several("a", "b", "c")
 	broken := errors.New("broken")
-	f[2].fail = func(op string) error {
+	f[2].Fail = func(op string) error {
 		if op == "try" {
 			return broken
 		}
 		return nil
 	}
-	a := wish(t, f[0].lock(), f[1].lock(), f[2].lock())
+	a := wish(t, f[0].Lock(), f[1].Lock(), f[2].Lock())
 	if _, err := a.Try(t.Context()); !errors.Is(err, broken) {
 		t.Fatal(err)
 	}
 	if err := a.Withdraw(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	mustBeFree(t, f...)
+	membertest.MustBeFree(t, f...)
 }
 
 // The order of trying is the same for all sets. The order of the answers is the one given.
 func TestOrders(t *testing.T) {
-	f := fakes("a", "b", "c")
+	f := membertest.Several("a", "b", "c")
 	var tried []string
 	for _, one := range f {
-		one.fail = func(op string) error {
+		one.Fail = func(op string) error {
 			if op == "try" {
-				tried = append(tried, one.name)
+				tried = append(tried, one.Name)
 			}
 			return nil
 		}
 	}
-	h := mustTake(t, wish(t, f[2].lock(), f[0].lock(), f[1].lock(), f[2].lock()))
+	h := membertest.MustTake(t, wish(t, f[2].Lock(), f[0].Lock(), f[1].Lock(), f[2].Lock()))
 	if !slices.Equal(tried, []string{"a", "b", "c"}) {
 		t.Errorf("tried %v", tried)
 	}
-	want := []string{f[2].holder(), f[0].holder(), f[1].holder(), f[2].holder()}
+	want := []string{f[2].Holder(), f[0].Holder(), f[1].Holder(), f[2].Holder()}
 	if h.ID() != strings.Join(want, ",") {
 		t.Errorf("ids %s, want %v", h.ID(), want)
 	}
@@ -100,16 +106,16 @@ func TestOrders(t *testing.T) {
 }
 
 func TestOneLockTwice(t *testing.T) {
-	f := newFake("a")
+	f := membertest.New("a")
 	t.Run("other options", func(t *testing.T) {
-		other := f.lock()
+		other := f.Lock()
 		other.Address += "?create=no"
-		if _, err := wish(t, f.lock(), other).Try(t.Context()); backend.CodeOf(err) != protocol.Usage {
+		if _, err := wish(t, f.Lock(), other).Try(t.Context()); backend.CodeOf(err) != protocol.Usage {
 			t.Errorf("got %v", err)
 		}
 	})
 	t.Run("by names nobody can compare", func(t *testing.T) {
-		a := wish(t, f.lock(), f.as("somewhere else"))
+		a := wish(t, f.Lock(), f.As("somewhere else"))
 		_, err := a.Try(t.Context())
 		if backend.CodeOf(err) != protocol.Usage || !strings.Contains(err.Error(), "same lock") {
 			t.Errorf("got %v", err)
@@ -119,12 +125,12 @@ func TestOneLockTwice(t *testing.T) {
 		}
 	})
 	t.Run("exclusive and shared", func(t *testing.T) {
-		shared := f.lock()
+		shared := f.Lock()
 		shared.Ask = func(r backend.Request) backend.Request { r.Owner.Mode = "shared"; return r }
-		for _, locks := range [][]Lock{{shared, f.lock()}, {f.lock(), shared}} {
+		for _, locks := range [][]member.Lock{{shared, f.Lock()}, {f.Lock(), shared}} {
 			a := wish(t, locks...)
-			h := mustTake(t, a)
-			if a.members[0].shares(request()) {
+			h := membertest.MustTake(t, a)
+			if shares(a.members[0].Lock, membertest.Request()) {
 				t.Error("it is only shared")
 			}
 			if err := h.Release(t.Context()); err != nil {
@@ -132,11 +138,11 @@ func TestOneLockTwice(t *testing.T) {
 			}
 		}
 	})
-	mustBeFree(t, f)
+	membertest.MustBeFree(t, f)
 }
 
 func TestTooMany(t *testing.T) {
-	locks := make([]Lock, Max+1)
+	locks := make([]member.Lock, member.Max+1)
 	if _, err := New(locks); backend.CodeOf(err) != protocol.Usage {
 		t.Errorf("got %v", err)
 	}
@@ -145,14 +151,14 @@ func TestTooMany(t *testing.T) {
 // The loss of one lock is the loss of all. The locks that are not lost are given back, whatever
 // goes wrong on the way.
 func TestLossOfOne(t *testing.T) {
-	f := fakes("a", "b", "c")
-	h := mustTake(t, wish(t, f[0].lock(), f[1].lock(), f[2].lock()))
-	f[1].remove()
+	f := membertest.Several("a", "b", "c")
+	h := membertest.MustTake(t, wish(t, f[0].Lock(), f[1].Lock(), f[2].Lock()))
+	f[1].Remove()
 	if err := h.Heartbeat(t.Context()); !errors.Is(err, backend.ErrGone) {
 		t.Errorf("heartbeat: %v", err)
 	}
 	failed := false
-	f[2].fail = func(op string) error {
+	f[2].Fail = func(op string) error {
 		if op == "release" && !failed {
 			failed = true
 			return errors.New("not now")
@@ -168,7 +174,7 @@ func TestLossOfOne(t *testing.T) {
 	if n, err := h.(backend.NotedHold).Note(t.Context()); err != nil || n == nil || n.Host != "b" {
 		t.Errorf("the note is %v, %v, want that of the lock that is gone", n, err)
 	}
-	mustBeFree(t, f...)
+	membertest.MustBeFree(t, f...)
 }
 
 // A loss is told at once, even if the place of another lock fails or hangs.
@@ -181,10 +187,10 @@ func TestLossBesideTrouble(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				answer := make(chan struct{})
 				defer close(answer)
-				f := fakes("a", "b")
-				h := mustTake(t, wish(t, f[0].lock(), f[1].lock()))
-				f[0].remove()
-				f[1].fail = func(string) error { return trouble(answer) }
+				f := membertest.Several("a", "b")
+				h := membertest.MustTake(t, wish(t, f[0].Lock(), f[1].Lock()))
+				f[0].Remove()
+				f[1].Fail = func(string) error { return trouble(answer) }
 				start := time.Now()
 				if err := h.Heartbeat(t.Context()); !errors.Is(err, backend.ErrGone) {
 					t.Errorf("got %v", err)
@@ -199,7 +205,7 @@ func TestLossBesideTrouble(t *testing.T) {
 
 // holdingOn makes a set hold on from the first refusal.
 func holdingOn(a *attempt) *attempt {
-	a.set.policy = Policy{Hold: 10 * lease}
+	a.set.policy = Policy{Hold: 10 * membertest.Lease}
 	a.holdsOn = true
 	return a
 }
@@ -207,25 +213,25 @@ func holdingOn(a *attempt) *attempt {
 // A set that waits with locks held keeps them alive, but only as long as it holds on.
 func TestInsistence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := fakes("a", "b")
-		f[1].alone(t)
-		a := holdingOn(wish(t, f[0].lock(), f[1].lock()))
+		f := membertest.Several("a", "b")
+		f[1].Alone(t)
+		a := holdingOn(wish(t, f[0].Lock(), f[1].Lock()))
 		mustBeRefused(t, a, f[1])
-		if f[0].holder() == "" {
+		if f[0].Holder() == "" {
 			t.Fatal("gave back what it holds on to")
 		}
 		start := time.Now()
 		if err := a.Wait(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if d := time.Since(start); d < 10*lease || d > 10*lease+time.Second {
+		if d := time.Since(start); d < 10*membertest.Lease || d > 10*membertest.Lease+time.Second {
 			t.Errorf("held on for %v", d)
 		}
-		if f[0].holder() != "" {
+		if f[0].Holder() != "" {
 			t.Error("the set still holds a lock after it held on")
 		}
-		if f[0].beats < 39 {
-			t.Errorf("%d heartbeats in ten leases", f[0].beats)
+		if f[0].Beats < 39 {
+			t.Errorf("%d heartbeats in ten leases", f[0].Beats)
 		}
 	})
 }
@@ -233,23 +239,23 @@ func TestInsistence(t *testing.T) {
 // If a set loses one of its locks while it waits for another, it starts over.
 func TestLossWhileInsisting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := fakes("a", "b")
-		f[1].alone(t)
-		a := holdingOn(wish(t, f[0].lock(), f[1].lock()))
+		f := membertest.Several("a", "b")
+		f[1].Alone(t)
+		a := holdingOn(wish(t, f[0].Lock(), f[1].Lock()))
 		mustBeRefused(t, a, f[1])
-		f[0].remove()
+		f[0].Remove()
 		start := time.Now()
 		if err := a.Wait(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if d := time.Since(start); d > lease {
+		if d := time.Since(start); d > membertest.Lease {
 			t.Errorf("noticed after %v", d)
 		}
 		mustBeRefused(t, a, f[1])
 		if err := a.Withdraw(t.Context()); err != nil {
 			t.Error(err)
 		}
-		mustBeFree(t, f[0])
+		membertest.MustBeFree(t, f[0])
 	})
 }
 
@@ -257,12 +263,12 @@ func TestLossWhileInsisting(t *testing.T) {
 // meanwhile, the set starts over.
 func TestLossBeforeAllAreHeld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := fakes("a", "b")
-		other := f[1].alone(t)
-		a := holdingOn(wish(t, f[0].lock(), f[1].lock()))
+		f := membertest.Several("a", "b")
+		other := f[1].Alone(t)
+		a := holdingOn(wish(t, f[0].Lock(), f[1].Lock()))
 		mustBeRefused(t, a, f[1])
-		time.Sleep(lease / 2)
-		f[0].remove()
+		time.Sleep(membertest.Lease / 2)
+		f[0].Remove()
 		if err := other.Release(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -270,9 +276,9 @@ func TestLossBeforeAllAreHeld(t *testing.T) {
 		if _, err := a.Try(t.Context()); !errors.As(err, &held) || !errors.Is(err, backend.ErrGone) {
 			t.Fatalf("got %v", err)
 		}
-		h := mustTake(t, a)
-		if c := h.(backend.MultiHold).Confirmed(); c < request().Clock.Now()-lease/4 {
-			t.Errorf("confirmed %v ago", request().Clock.Now()-c)
+		h := membertest.MustTake(t, a)
+		if c := h.(backend.MultiHold).Confirmed(); c < membertest.Request().Clock.Now()-membertest.Lease/4 {
+			t.Errorf("confirmed %v ago", membertest.Request().Clock.Now()-c)
 		}
 	})
 }
@@ -281,25 +287,25 @@ func TestLossBeforeAllAreHeld(t *testing.T) {
 // that comes too late is given back.
 func TestPlaceThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := fakes("a", "b")
+		f := membertest.Several("a", "b")
 		answer := make(chan struct{})
-		f[1].fail = func(op string) error {
+		f[1].Fail = func(op string) error {
 			if op == "try" {
 				<-answer
 			}
 			return nil
 		}
-		a := wish(t, f[0].lock(), f[1].lock())
+		a := wish(t, f[0].Lock(), f[1].Lock())
 		start := time.Now()
 		_, err := a.Try(t.Context())
 		var held *backend.HeldError
 		if !errors.As(err, &held) || held.Obstacle == nil {
 			t.Fatalf("got %v", err)
 		}
-		if d := time.Since(start); d > lease/2 {
+		if d := time.Since(start); d > membertest.Lease/2 {
 			t.Errorf("held the other one for %v", d)
 		}
-		mustBeFree(t, f[0])
+		membertest.MustBeFree(t, f[0])
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if err := a.Wait(ctx); err == nil {
@@ -310,35 +316,35 @@ func TestPlaceThatHangs(t *testing.T) {
 		}
 		close(answer)
 		synctest.Wait()
-		mustBeFree(t, f...)
+		membertest.MustBeFree(t, f...)
 	})
 }
 
 // The same goes for a lock that hangs later, whatever it is asked.
 func TestPlaceThatHangsLater(t *testing.T) {
-	for op, begin := range map[string]func(t *testing.T, f []*fake) func(){
-		"heartbeat between tries": func(t *testing.T, f []*fake) func() {
-			f[1].fail = func(op string) error {
+	for op, begin := range map[string]func(t *testing.T, f []*membertest.Fake) func(){
+		"heartbeat between tries": func(t *testing.T, f []*membertest.Fake) func() {
+			f[1].Fail = func(op string) error {
 				if op == "try" {
-					time.Sleep(lease / 5) // so that the first needs a heartbeat
+					time.Sleep(membertest.Lease / 5) // so that the first needs a heartbeat
 				}
 				return nil
 			}
-			a := wish(t, f[0].lock(), f[1].lock(), f[2].lock())
+			a := wish(t, f[0].Lock(), f[1].Lock(), f[2].Lock())
 			return func() { _, _ = a.Try(t.Context()) }
 		},
-		"heartbeat while holding on": func(t *testing.T, f []*fake) func() {
-			f[2].alone(t)
-			a := holdingOn(wish(t, f[0].lock(), f[1].lock(), f[2].lock()))
+		"heartbeat while holding on": func(t *testing.T, f []*membertest.Fake) func() {
+			f[2].Alone(t)
+			a := holdingOn(wish(t, f[0].Lock(), f[1].Lock(), f[2].Lock()))
 			mustBeRefused(t, a, f[2])
 			return func() { _ = a.Wait(t.Context()) }
 		},
-		"withdraw": func(t *testing.T, f []*fake) func() {
-			f[0].alone(t)
-			a := holdingOn(wish(t, f[0].as("z"), f[1].lock(), f[2].lock()))
+		"withdraw": func(t *testing.T, f []*membertest.Fake) func() {
+			f[0].Alone(t)
+			a := holdingOn(wish(t, f[0].As("z"), f[1].Lock(), f[2].Lock()))
 			mustBeRefused(t, a, f[0])
 			_ = a.Wait(t.Context()) // until it gives back
-			f[2].alone(t)
+			f[2].Alone(t)
 			return func() {
 				_, _ = a.Try(t.Context())
 				_ = a.Wait(t.Context())
@@ -347,10 +353,10 @@ func TestPlaceThatHangsLater(t *testing.T) {
 	} {
 		t.Run(op, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				f := fakes("a", "b", "c")
+				f := membertest.Several("a", "b", "c")
 				answer := make(chan struct{})
 				last := begin(t, f)
-				f[0].fail = func(now string) error {
+				f[0].Fail = func(now string) error {
 					if strings.HasPrefix(op, now) {
 						<-answer
 					}
@@ -358,8 +364,8 @@ func TestPlaceThatHangsLater(t *testing.T) {
 				}
 				done := make(chan struct{})
 				go func() { last(); close(done) }()
-				time.Sleep(11 * lease)
-				if id := f[1].holder(); id != "" {
+				time.Sleep(11 * membertest.Lease)
+				if id := f[1].Holder(); id != "" {
 					t.Errorf("b is still held by %s", id)
 				}
 				close(answer)
@@ -372,17 +378,17 @@ func TestPlaceThatHangsLater(t *testing.T) {
 // If a lock hangs only for a while, the set waits for it and goes on.
 func TestPlaceThatHangsForAWhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := fakes("a", "b")
-		f[1].fail = func(op string) error {
-			if op == "try" && f[1].waiters == 0 {
-				f[1].waiters = 1 // so that it hangs once
-				time.Sleep(5 * lease)
-				f[1].waiters = 0
-				f[1].fail = nil
+		f := membertest.Several("a", "b")
+		f[1].Fail = func(op string) error {
+			if op == "try" && f[1].Waiters == 0 {
+				f[1].Waiters = 1 // so that it hangs once
+				time.Sleep(5 * membertest.Lease)
+				f[1].Waiters = 0
+				f[1].Fail = nil
 			}
 			return nil
 		}
-		a := wish(t, f[0].lock(), f[1].lock())
+		a := wish(t, f[0].Lock(), f[1].Lock())
 		h, err := backend.Acquire(t.Context(), a)
 		if err != nil {
 			t.Fatal(err)
@@ -391,7 +397,7 @@ func TestPlaceThatHangsForAWhile(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		mustBeFree(t, f...)
+		membertest.MustBeFree(t, f...)
 	})
 }
 
@@ -399,28 +405,28 @@ func TestPlaceThatHangsForAWhile(t *testing.T) {
 // nothing of the attempt stays behind.
 func TestTryBehindOneThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFake("a")
+		f := membertest.New("a")
 		answer := make(chan struct{})
-		var other *fakeHold
-		f.fail = func(op string) error {
+		var other backend.Hold
+		f.Fail = func(op string) error {
 			switch {
 			case op != "try":
 			case answer != nil:
 				<-answer
 				answer = nil
 			default: // somebody was quicker
-				other = &fakeHold{lock: f, id: "other"}
-				f.held = other
+				f.Fail = nil
+				other = f.Alone(t)
 			}
 			return nil
 		}
-		a := wish(t, f.lock())
+		a := wish(t, f.Lock())
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if err := a.arrange(); err != nil {
 			t.Fatal(err)
 		}
-		if err := a.members[0].try(ctx, a.request); err == nil {
+		if err := a.members[0].Try(ctx, a.request); err == nil {
 			t.Fatal("the try succeeded, though the server does not answer")
 		}
 		done := make(chan struct{})
@@ -431,26 +437,26 @@ func TestTryBehindOneThatHangs(t *testing.T) {
 		synctest.Wait()
 		close(answer)
 		<-done
-		f.fail = nil
+		f.Fail = nil
 		if err := a.Withdraw(t.Context()); err != nil {
 			t.Error(err)
 		}
 		if err := other.Release(t.Context()); err != nil {
 			t.Error(err)
 		}
-		mustBeFree(t, f)
+		membertest.MustBeFree(t, f)
 	})
 }
 
 // No heartbeat waits for housekeeping that hangs.
 func TestHousekeepingThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFake("a")
-		h := mustTake(t, wish(t, f.lock(), newFake("b").lock()))
+		f := membertest.New("a")
+		h := membertest.MustTake(t, wish(t, f.Lock(), membertest.New("b").Lock()))
 		h.(*hold).tenders = []backend.Hold{hanging{}}
 		go func() { _ = h.Tend(t.Context()) }()
 		synctest.Wait()
-		ctx, cancel := context.WithTimeout(t.Context(), lease)
+		ctx, cancel := context.WithTimeout(t.Context(), membertest.Lease)
 		defer cancel()
 		if err := h.Heartbeat(ctx); err != nil {
 			t.Error(err)
@@ -467,7 +473,7 @@ func (hanging) Tend(ctx context.Context) error { <-ctx.Done(); return ctx.Err() 
 
 // TestConfirmed: a set is as old as the lock that was confirmed first.
 func TestConfirmed(t *testing.T) {
-	h := &hold{members: []*member{{confirmed: 3 * time.Second}, {confirmed: time.Second}, {confirmed: 2 * time.Second}}}
+	h := &hold{members: []*member.Member{{Confirmed: 3 * time.Second}, {Confirmed: time.Second}, {Confirmed: 2 * time.Second}}}
 	if got := h.Confirmed(); got != time.Second {
 		t.Errorf("%v, want that of the second lock", got)
 	}

@@ -10,27 +10,29 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/member"
+	"locksmith/backends/member/membertest"
 )
 
 // A table is a number of locks that several sets use at once.
 type table struct {
-	locks []Lock
-	fakes []*fake
+	locks []member.Lock
+	fakes []*membertest.Fake
 	users []atomic.Int32 // how many use each lock
 }
 
 func newTable(n int) *table {
 	t := &table{users: make([]atomic.Int32, n)}
 	for i := range n {
-		f := newFake(fmt.Sprint("lock", i))
-		t.fakes, t.locks = append(t.fakes, f), append(t.locks, f.lock())
+		f := membertest.New(fmt.Sprint("lock", i))
+		t.fakes, t.locks = append(t.fakes, f), append(t.locks, f.Lock())
 	}
 	return t
 }
 
 // use takes the locks with these numbers for a while, and returns how long it waited.
 func (b *table) use(t testing.TB, p Policy, numbers []int, keys func(int) string, hold time.Duration) time.Duration {
-	var locks []Lock
+	var locks []member.Lock
 	for _, n := range numbers {
 		l := b.locks[n]
 		l.Key = func() string { return keys(n) }
@@ -93,7 +95,7 @@ func TestStorm(t *testing.T) {
 					})
 				}
 				all.Wait()
-				mustBeFree(t, b.fakes...)
+				membertest.MustBeFree(t, b.fakes...)
 			})
 		})
 	}
@@ -116,7 +118,7 @@ func TestCircle(t *testing.T) {
 		}
 		all.Wait()
 		t.Logf("1,000 sets in %v", time.Since(start))
-		mustBeFree(t, b.fakes...)
+		membertest.MustBeFree(t, b.fakes...)
 	})
 }
 

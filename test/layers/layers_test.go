@@ -50,7 +50,10 @@ var allowed = map[string][]string{
 	"backends/s3":                {"protocol", "backends/backend", "backends/backoff", "backends/clock", "backends/doctor", "backends/owner", "backends/generation/objects"},
 	"backends/detached":          {"backends/backend", "backends/clock"},
 	"backends/redial":            {"protocol", "backends/backend", "backends/backoff", "backends/clock"},
-	"backends/set":               {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/detached"},
+	"backends/member":            {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/detached"},
+	"backends/member/membertest": {"backends/backend", "backends/owner", "backends/clock", "backends/member"},
+	"backends/set":               {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/detached", "backends/member"},
+	"backends/choice":            {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/detached", "backends/member"},
 	"backends/success":           {"backends/backend"},
 	"backends/watch":             {"backends/backend", "backends/clock", "backends/owner"},
 	"client/clienttest":          {"protocol", "client", "client/internal/faking"},
@@ -66,7 +69,7 @@ var allowed = map[string][]string{
 	"cmd/locksmith-man":          {"cmd/locksmith/cli"},
 	"cmd/locksmith/cli":          {"protocol", "locksmith", "locksmith/child", "locksmith/events", "backends", "backends/backend", "backends/clock", "backends/owner", "backends/process", "cmd/locksmith/cli/...", "cmd/locksmith/memory", "cmd/locksmith/profile", "cmd/locksmith/timeline", "backends/detached"},
 	"cmd/locksmith/cli/flags":    {"protocol", "client", "locksmith", "locksmith/events", "backends", "backends/backend", "backends/backoff", "cmd/locksmith/profile"},
-	"cmd/locksmith/cli/request":  {"protocol", "locksmith", "backends", "backends/backend", "backends/clock", "backends/backoff", "backends/owner", "backends/process", "backends/set", "cmd/locksmith/cli/flags", "cmd/locksmith/cli/term", "cmd/locksmith/cli/programs", "cmd/locksmith/memory", "cmd/locksmith/profile"},
+	"cmd/locksmith/cli/request":  {"protocol", "locksmith", "backends", "backends/backend", "backends/clock", "backends/backoff", "backends/owner", "backends/process", "backends/choice", "backends/member", "backends/set", "cmd/locksmith/cli/flags", "cmd/locksmith/cli/term", "cmd/locksmith/cli/programs", "cmd/locksmith/memory", "cmd/locksmith/profile"},
 	"cmd/locksmith/cli/start":    {"protocol", "backends/backend", "cmd/locksmith/cli/programs"},
 	"cmd/locksmith/cli/where":    {"backends/backend", "backends/owner", "cmd/locksmith/cli/show", "cmd/locksmith/profile"},
 	"cmd/locksmith/cli/show":     {"protocol", "backends/backend", "cmd/locksmith/cli/term"},
@@ -108,7 +111,8 @@ func TestLayers(t *testing.T) {
 // general are packages that nothing but the command line imports, and why they are no part of
 // it all the same.
 var general = map[string]string{
-	"backends/set": "a lock of several, which knows nothing of commands",
+	"backends/choice": "any of several locks, which knows nothing of commands",
+	"backends/set":    "several locks at once, which know nothing of commands",
 }
 
 // TestBelow: what only the command line uses lives below it, and what only run uses below the

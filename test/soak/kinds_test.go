@@ -8,6 +8,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/generation/symlinks"
 	"locksmith/backends/link"
+	"locksmith/backends/member"
 	"locksmith/backends/mkdirlock"
 	"locksmith/backends/owner"
 	"locksmith/backends/set"
@@ -64,11 +65,11 @@ func (h *helper) link() backend.Locker {
 
 // set is of one lock of each of the others, in directories of their own.
 func (h *helper) set() backend.Locker {
-	var locks []set.Lock
+	var locks []member.Lock
 	for name, open := range map[string]func(*helper) backend.Locker{"nfs": (*helper).nfs, "mkdir": (*helper).tree, "link": (*helper).link} {
-		member := *h // with the same life
-		member.client = h.below(name)
-		locks = append(locks, set.Lock{Address: name, Locker: open(&member), Key: func() string { return name },
+		its := *h // with the same life
+		its.client = h.below(name)
+		locks = append(locks, member.Lock{Address: name, Locker: open(&its), Key: func() string { return name },
 			Ask: func(r backend.Request) backend.Request { return r }})
 	}
 	s, err := set.New(locks)

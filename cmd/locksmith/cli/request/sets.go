@@ -7,6 +7,8 @@ import (
 
 	"locksmith/backends"
 	"locksmith/backends/backend"
+	"locksmith/backends/choice"
+	"locksmith/backends/member"
 	"locksmith/backends/set"
 	"locksmith/locksmith"
 	"locksmith/protocol"
@@ -33,7 +35,7 @@ func cutMode(lock string) (mode, rest string) {
 func forSet(kinds backends.Kinds, each []*locksmith.Helper, anyWillDo bool) (*locksmith.Helper, error) {
 	h := *each[0]
 	h.Locks = nil
-	var locks []set.Lock
+	var locks []member.Lock
 	for _, one := range each {
 		h.Locks = append(h.Locks, locksmith.Lock{Address: one.Address, Mode: one.Request.Owner.Mode})
 		h.Timeout = sooner(h.Timeout, one.Timeout)
@@ -44,7 +46,7 @@ func forSet(kinds backends.Kinds, each []*locksmith.Helper, anyWillDo bool) (*lo
 		if h.Request.Owner.Mode != one.Request.Owner.Mode {
 			h.Request.Owner.Mode = "mixed"
 		}
-		locks = append(locks, set.Lock{Address: one.Address, Locker: one.Locker,
+		locks = append(locks, member.Lock{Address: one.Address, Locker: one.Locker,
 			Key: func() string { return kinds.Key(one.Address) }, OneName: kinds.Leaseless(one.Address),
 			Ask: func(r backend.Request) backend.Request { return particular(r, one.Request) }})
 	}
@@ -58,7 +60,7 @@ func forSet(kinds backends.Kinds, each []*locksmith.Helper, anyWillDo bool) (*lo
 	var err error
 	if anyWillDo {
 		h.Address = describeSet(h.Locks, " | ")
-		h.Locker, err = set.NewAny(locks)
+		h.Locker, err = choice.New(locks)
 	} else {
 		h.Address = describeSet(h.Locks, " + ")
 		h.Locker, err = set.New(locks)

@@ -1,4 +1,9 @@
-package set
+// Package choice takes one of several locks, of any kinds: whichever is free first.
+//
+// It waits for all of them at once, and tries those that may be free one after the other. If the
+// place of a lock does not answer, the lock is left out, for a second at first and for half a minute
+// in the end, and then tried again. A lock that can never be had stays out.
+package choice
 
 import (
 	"cmp"
@@ -15,43 +20,44 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
 	"locksmith/backends/detached"
+	"locksmith/backends/member"
 	"locksmith/backends/owner"
 	"locksmith/protocol"
 )
 
-// An Any is a backend.Locker that takes whichever of its locks is free first. It waits for all of
+// A Choice is a backend.Locker that takes whichever of its locks is free first. It waits for all of
 // them at once and tries one after the other, so it never holds two.
-type Any struct{ locks []Lock }
+type Choice struct{ locks []member.Lock }
 
-// NewAny returns an Any of these locks. Its error is a *backend.Error.
-func NewAny(locks []Lock) (*Any, error) {
-	s, err := New(locks)
-	if err != nil {
+// New returns the choice of these locks. Its error is a *backend.Error.
+func New(locks []member.Lock) (*Choice, error) {
+	if err := member.Check(locks); err != nil {
 		return nil, err
 	}
-	return &Any{s.locks}, nil
+	return &Choice{locks}, nil
 }
 
 // Attempt implements backend.Locker.
-func (l *Any) Attempt(r backend.Request) (backend.Attempt, error) {
+func (l *Choice) Attempt(r backend.Request) (backend.Attempt, error) {
 	r.Several = true
-	a := &anyAttempt{request: r, clock: r.Clock, woken: make(chan *candidate, len(l.locks))}
+	a := &attempt{request: r, clock: r.Clock, woken: make(chan *candidate, len(l.locks))}
 	for i, lock := range l.locks {
-		first, err := lock.Locker.Attempt(lock.Ask(r)) // this finds mistakes in each address, whichever lock is free
-		if err != nil {
+		c := &candidate{Member: member.New(lock, r.Clock), clock: r.Clock, index: i, ready: true}
+		if err := c.Begin(r); err != nil { // a mistake in an address, whichever lock is free
 			return nil, err
 		}
-		a.candidates = append(a.candidates, &candidate{member: member{Lock: lock, clock: r.Clock, attempt: first}, index: i, ready: true})
+		a.candidates = append(a.candidates, c)
 	}
 	a.order = spread(owner.NewID(), a.candidates)
 	a.waits, a.stop = context.WithCancel(context.Background())
 	return a, nil
 }
 
-// A candidate is one of the locks. One goroutine at a time uses its member: that of waiting,
+// A candidate is one of the locks. One goroutine at a time uses its Member: that of waiting,
 // while there is one.
 type candidate struct {
-	member
+	*member.Member
+	clock   clock.Clock
 	index   int
 	ready   bool              // it is worth a try
 	waiting *detached.ErrCall // the waiting for it; nil: there is none
@@ -84,14 +90,14 @@ func (c *candidate) comeBack(ctx context.Context, limit time.Duration) error {
 	}
 	short, cancel := clock.WithTimeout(ctx, c.clock, limit)
 	defer cancel()
-	err := c.withdraw(short)
+	err := c.Withdraw(short)
 	if err != nil && short.Err() != nil {
 		return fmt.Errorf("%w: %w", backend.ErrNoAnswer, err)
 	}
 	return err
 }
 
-type anyAttempt struct {
+type attempt struct {
 	request    backend.Request
 	clock      clock.Clock
 	candidates []*candidate    // in the order given
@@ -113,7 +119,7 @@ func spread(id string, candidates []*candidate) []*candidate {
 }
 
 // Try implements backend.Attempt. It tries the candidates that are worth a try.
-func (a *anyAttempt) Try(ctx context.Context) (backend.Hold, error) {
+func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 	for _, c := range a.order {
 		if !c.ready {
 			continue
@@ -123,7 +129,7 @@ func (a *anyAttempt) Try(ctx context.Context) (backend.Hold, error) {
 		switch {
 		case err == nil:
 			a.leave(ctx, c)
-			return &chosen{c.hold, c.index, c.confirmed}, nil
+			return &chosen{c.Hold, c.index, c.Confirmed}, nil
 		case ctx.Err() != nil:
 			return nil, err
 		case errors.As(err, &held):
@@ -138,10 +144,10 @@ func (a *anyAttempt) Try(ctx context.Context) (backend.Hold, error) {
 
 // try tries one candidate for a limited time, so that a hanging one does not keep us from the
 // others.
-func (a *anyAttempt) try(ctx context.Context, c *candidate) error {
+func (a *attempt) try(ctx context.Context, c *candidate) error {
 	short, cancel := clock.WithTimeout(ctx, a.clock, a.request.Owner.Lease/4)
 	defer cancel()
-	err := c.try(short, a.request)
+	err := c.Try(short, a.request)
 	if err != nil && short.Err() != nil && ctx.Err() == nil {
 		return &backend.HeldError{Lock: c.Address, Obstacle: fmt.Errorf("%w: %w", backend.ErrNoAnswer, err)}
 	}
@@ -151,7 +157,7 @@ func (a *anyAttempt) try(ctx context.Context, c *candidate) error {
 // refusal is the error when no lock could be had. It names the first candidate that is held, so
 // that the name does not change without need. If all have failed, it is the error of the first
 // that may come back, or else of the first.
-func (a *anyAttempt) refusal() error {
+func (a *attempt) refusal() error {
 	var first *backend.HeldError
 	for _, c := range a.candidates {
 		switch {
@@ -174,12 +180,12 @@ func (a *anyAttempt) refusal() error {
 
 // Wait implements backend.Attempt. It returns when a candidate is worth a try. The waiting for
 // the others goes on, because a watch of a silent holder must not begin anew each time.
-func (a *anyAttempt) Wait(ctx context.Context) error {
+func (a *attempt) Wait(ctx context.Context) error {
 	for _, c := range a.candidates {
 		switch {
 		case c.ready, c.waiting != nil:
 		case c.failed == nil:
-			a.begin(c, func() error { return c.wait(a.waits) })
+			a.begin(c, func() error { return c.Wait(a.waits) })
 		case c.mayPass():
 			a.begin(c, func() error { return c.comeBack(a.waits, a.request.Owner.Lease/4) })
 		}
@@ -201,25 +207,25 @@ func (a *anyAttempt) Wait(ctx context.Context) error {
 }
 
 // begin begins to wait for a candidate.
-func (a *anyAttempt) begin(c *candidate, wait func() error) {
+func (a *attempt) begin(c *candidate, wait func() error) {
 	c.waiting = detached.GoErr(func() error {
 		defer func() { a.woken <- c }()
 		return wait()
 	})
 }
 
-func (a *anyAttempt) wake(c *candidate) {
+func (a *attempt) wake(c *candidate) {
 	_, err := c.waiting.Result()
 	c.waiting, c.ready, c.failed = nil, err == nil, err
 }
 
 // leave gives up all candidates except but, which may be nil. A call that hangs is left behind,
 // and tidied up if it comes back.
-func (a *anyAttempt) leave(ctx context.Context, but *candidate) error {
+func (a *attempt) leave(ctx context.Context, but *candidate) error {
 	a.stop()
 	short, cancel := clock.WithTimeout(context.WithoutCancel(ctx), a.clock, a.request.Owner.Lease/8)
 	defer cancel()
-	return errors.Join(each(a.candidates, func(c *candidate) error {
+	return errors.Join(member.Each(a.candidates, func(c *candidate) error {
 		if c == but {
 			return nil
 		}
@@ -228,11 +234,11 @@ func (a *anyAttempt) leave(ctx context.Context, but *candidate) error {
 				<-c.waiting.Done()
 			}
 			if short.Err() != nil { // too late for our caller, but not too late to withdraw
-				return c.withdraw(context.Background())
+				return c.Withdraw(context.Background())
 			}
-			return c.withdraw(short)
+			return c.Withdraw(short)
 		})
-		if !left.Await(short, a.clock, backend.NoLimit, answerTime) {
+		if !left.Await(short, a.clock, backend.NoLimit, member.AnswerTime) {
 			return backend.ErrNoAnswer
 		}
 		_, err := left.Result()
@@ -241,7 +247,7 @@ func (a *anyAttempt) leave(ctx context.Context, but *candidate) error {
 }
 
 // Withdraw implements backend.Attempt.
-func (a *anyAttempt) Withdraw(ctx context.Context) error { return a.leave(ctx, nil) }
+func (a *attempt) Withdraw(ctx context.Context) error { return a.leave(ctx, nil) }
 
 // chosen is the hold of the one lock that was taken.
 type chosen struct {
@@ -256,13 +262,13 @@ var _ backend.ChosenHold = (*chosen)(nil)
 func (h *chosen) Chosen() int { return h.index }
 
 // Kept implements backend.KeptHold.
-func (h *chosen) Kept() bool { return kept(h.Hold) }
+func (h *chosen) Kept() bool { return member.Kept(h.Hold) }
 
 // Lend implements backend.LentHold.
-func (h *chosen) Lend() ([]int, error) { return lend(h.Hold) }
+func (h *chosen) Lend() ([]int, error) { return member.Lend(h.Hold) }
 
 // Note implements backend.NotedHold.
-func (h *chosen) Note(ctx context.Context) (*owner.Note, error) { return noteOf(ctx, h.Hold) }
+func (h *chosen) Note(ctx context.Context) (*owner.Note, error) { return member.NoteOf(ctx, h.Hold) }
 
 // Confirmed implements backend.ChosenHold.
 func (h *chosen) Confirmed() time.Duration { return h.confirmed }

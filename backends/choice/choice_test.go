@@ -1,4 +1,4 @@
-package set
+package choice
 
 import (
 	"context"
@@ -13,38 +13,40 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/detached"
+	"locksmith/backends/member"
+	"locksmith/backends/member/membertest"
 	"locksmith/protocol"
 )
 
-// wishAny begins an attempt at any of these locks.
-func wishAny(t testing.TB, all ...*fake) *anyAttempt {
+// wish begins an attempt at any of these locks.
+func wish(t testing.TB, all ...*membertest.Fake) *attempt {
 	t.Helper()
-	var locks []Lock
+	var locks []member.Lock
 	for _, f := range all {
-		locks = append(locks, f.lock())
+		locks = append(locks, f.Lock())
 	}
-	l, err := NewAny(locks)
+	l, err := New(locks)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := l.Attempt(request())
+	a, err := l.Attempt(membertest.Request())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return a.(*anyAttempt)
+	return a.(*attempt)
 }
 
-// TestAnyWaitsForAll: the lock that becomes free first is taken, and no trace is left at the
+// TestWaitsForAll: the lock that becomes free first is taken, and no trace is left at the
 // others.
-func TestAnyWaitsForAll(t *testing.T) {
+func TestWaitsForAll(t *testing.T) {
 	for freed := range 3 {
 		synctest.Test(t, func(t *testing.T) {
-			f := fakes("a", "b", "c")
+			f := membertest.Several("a", "b", "c")
 			var others []backend.Hold
 			for _, one := range f {
-				others = append(others, one.alone(t))
+				others = append(others, one.Alone(t))
 			}
-			a := wishAny(t, f...)
+			a := wish(t, f...)
 			_, err := a.Try(t.Context())
 			var held *backend.HeldError
 			if !errors.As(err, &held) || held.Lock != "a" || held.Others != 2 {
@@ -61,13 +63,13 @@ func TestAnyWaitsForAll(t *testing.T) {
 			if _, err := waits.Result(); err != nil {
 				t.Fatal(err)
 			}
-			h := mustTake(t, a)
+			h := membertest.MustTake(t, a)
 			if got := h.(backend.ChosenHold).Chosen(); got != freed {
 				t.Errorf("got %d, want %d", got, freed)
 			}
 			for i, one := range f {
-				if one.waiters != 0 || i != freed && one.held != others[i] {
-					t.Errorf("%s: held by %s, %d waiting", one.name, one.holder(), one.waiters)
+				if one.Waiters != 0 || i != freed && one.Holder() != others[i].ID() {
+					t.Errorf("%s: held by %s, %d waiting", one.Name, one.Holder(), one.Waiters)
 				}
 			}
 		})
@@ -79,7 +81,7 @@ func TestAnyWaitsForAll(t *testing.T) {
 func TestSpread(t *testing.T) {
 	var all []*candidate
 	for i := range 8 {
-		all = append(all, &candidate{member: member{Lock: Lock{Address: fmt.Sprintf("nfs:/shared/gpu/%d", i)}}, index: i})
+		all = append(all, &candidate{Member: &member.Member{Lock: member.Lock{Address: fmt.Sprintf("nfs:/shared/gpu/%d", i)}}, index: i})
 	}
 	first := make([]int, len(all))
 	for id := range 8000 {
@@ -94,12 +96,12 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-// TestAnySpreads: each lock is tried first by somebody.
-func TestAnySpreads(t *testing.T) {
-	f := fakes("a", "b", "c")
+// TestSpreads: each lock is tried first by somebody.
+func TestSpreads(t *testing.T) {
+	f := membertest.Several("a", "b", "c")
 	seen := map[int]bool{}
 	for range 200 { // all of them miss one lock once in 10^35 runs
-		h := mustTake(t, wishAny(t, f...))
+		h := membertest.MustTake(t, wish(t, f...))
 		seen[h.(backend.ChosenHold).Chosen()] = true
 		if err := h.Release(t.Context()); err != nil {
 			t.Fatal(err)
@@ -110,14 +112,14 @@ func TestAnySpreads(t *testing.T) {
 	}
 }
 
-// TestAnyWithdraws: a process that gives up leaves no trace, whether it has waited or not.
-func TestAnyWithdraws(t *testing.T) {
+// TestWithdraws: a process that gives up leaves no trace, whether it has waited or not.
+func TestWithdraws(t *testing.T) {
 	for _, waited := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			f := fakes("a", "b")
-			f[0].alone(t)
-			f[1].alone(t)
-			a := wishAny(t, f...)
+			f := membertest.Several("a", "b")
+			f[0].Alone(t)
+			f[1].Alone(t)
+			a := wish(t, f...)
 			_, _ = a.Try(t.Context())
 			if waited {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -126,15 +128,15 @@ func TestAnyWithdraws(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			if err := a.Withdraw(t.Context()); err != nil || f[0].waiters+f[1].waiters != 0 {
-				t.Errorf("%v, waiting: %d and %d", err, f[0].waiters, f[1].waiters)
+			if err := a.Withdraw(t.Context()); err != nil || f[0].Waiters+f[1].Waiters != 0 {
+				t.Errorf("%v, waiting: %d and %d", err, f[0].Waiters, f[1].Waiters)
 			}
 		})
 	}
 }
 
-// TestAnyWithoutBroken: a lock that cannot be had is left out as long as there is another.
-func TestAnyWithoutBroken(t *testing.T) {
+// TestWithoutBroken: a lock that cannot be had is left out as long as there is another.
+func TestWithoutBroken(t *testing.T) {
 	broken := errors.New("broken")
 	breaks := func(err error) func(string) error {
 		return func(op string) error {
@@ -145,33 +147,33 @@ func TestAnyWithoutBroken(t *testing.T) {
 		}
 	}
 	for range 10 { // each time in another order
-		f := fakes("a", "b")
-		f[0].fail = breaks(broken)
-		a := wishAny(t, f...)
-		if h := mustTake(t, a); h.(backend.ChosenHold).Chosen() != 1 {
+		f := membertest.Several("a", "b")
+		f[0].Fail = breaks(broken)
+		a := wish(t, f...)
+		if h := membertest.MustTake(t, a); h.(backend.ChosenHold).Chosen() != 1 {
 			t.Error("the member whose tries fail was chosen")
 		}
-		a = wishAny(t, f...)
+		a = wish(t, f...)
 		if _, err := a.Try(t.Context()); backend.CodeOf(err) != protocol.Held {
 			t.Errorf("got %v", err)
 		}
-		f[1].fail = breaks(errors.New("broken, too"))
-		if _, err := wishAny(t, f...).Try(t.Context()); !errors.Is(err, broken) {
+		f[1].Fail = breaks(errors.New("broken, too"))
+		if _, err := wish(t, f...).Try(t.Context()); !errors.Is(err, broken) {
 			t.Errorf("got %v", err)
 		}
 	}
 }
 
-// TestAnyComesBack: a lock whose place does not answer is tried again after a pause that grows,
+// TestComesBack: a lock whose place does not answer is tried again after a pause that grows,
 // and taken when it answers. Its old attempt is ended first.
-func TestAnyComesBack(t *testing.T) {
+func TestComesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := fakes("a", "b")
-		f[1].alone(t)
+		f := membertest.Several("a", "b")
+		f[1].Alone(t)
 		start := time.Now()
 		var tried []time.Duration
 		withdrawn := 0
-		f[0].fail = func(op string) error {
+		f[0].Fail = func(op string) error {
 			switch {
 			case op == "try":
 				tried = append(tried, time.Since(start))
@@ -183,7 +185,7 @@ func TestAnyComesBack(t *testing.T) {
 			}
 			return nil
 		}
-		h, err := backend.Acquire(t.Context(), wishAny(t, f...))
+		h, err := backend.Acquire(t.Context(), wish(t, f...))
 		if err != nil || h.(backend.ChosenHold).Chosen() != 0 {
 			t.Fatalf("got %v, %v", h, err)
 		}
@@ -193,42 +195,42 @@ func TestAnyComesBack(t *testing.T) {
 	})
 }
 
-// TestAnyTellsOfWhatMayPass: if no lock can be had, the error is that of the lock that may come
+// TestTellsOfWhatMayPass: if no lock can be had, the error is that of the lock that may come
 // back.
-func TestAnyTellsOfWhatMayPass(t *testing.T) {
-	f := fakes("a", "b")
+func TestTellsOfWhatMayPass(t *testing.T) {
+	f := membertest.Several("a", "b")
 	for i, code := range []protocol.Code{protocol.Permission, protocol.Unreachable} {
-		f[i].fail = func(string) error {
-			return &backend.Error{Code: code, Lock: f[i].name, Op: "ask", Err: errors.New("no")}
+		f[i].Fail = func(string) error {
+			return &backend.Error{Code: code, Lock: f[i].Name, Op: "ask", Err: errors.New("no")}
 		}
 	}
-	if _, err := wishAny(t, f...).Try(t.Context()); backend.CodeOf(err) != protocol.Unreachable {
+	if _, err := wish(t, f...).Try(t.Context()); backend.CodeOf(err) != protocol.Unreachable {
 		t.Error(err)
 	}
 }
 
-// TestAnyPassesByOneThatHangs: Any goes on to the next lock. The one that hangs is given back
+// TestPassesByOneThatHangs: a choice goes on to the next lock. The one that hangs is given back
 // when it comes after all.
-func TestAnyPassesByOneThatHangs(t *testing.T) {
+func TestPassesByOneThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := fakes("a", "b", "c")
-		f[0].fail = func(op string) error {
+		f := membertest.Several("a", "b", "c")
+		f[0].Fail = func(op string) error {
 			if op == "try" {
 				time.Sleep(time.Hour)
 			}
 			return nil
 		}
 		for _, one := range f[1:] {
-			other := one.alone(t)
-			time.AfterFunc(lease/2, func() { _ = other.Release(context.Background()) })
+			other := one.Alone(t)
+			time.AfterFunc(membertest.Lease/2, func() { _ = other.Release(context.Background()) })
 		}
-		a := wishAny(t, f...)
+		a := wish(t, f...)
 		start := time.Now()
 		h, err := backend.Acquire(t.Context(), a)
 		if err != nil || h.(backend.ChosenHold).Chosen() == 0 {
 			t.Fatalf("got %v, %v", h, err)
 		}
-		if d := time.Since(start); d > lease {
+		if d := time.Since(start); d > membertest.Lease {
 			t.Errorf("after %v", d)
 		}
 		time.Sleep(2 * time.Hour)
@@ -236,20 +238,20 @@ func TestAnyPassesByOneThatHangs(t *testing.T) {
 		if err := h.Release(t.Context()); err != nil {
 			t.Error(err)
 		}
-		mustBeFree(t, f...)
+		membertest.MustBeFree(t, f...)
 	})
 }
 
-// TestAnyStorm: there are never more holders than locks, each has the lock that it was told of,
+// TestCrowd: there are never more holders than locks, each has the lock that it was told of,
 // and all get their turns.
-func TestAnyStorm(t *testing.T) {
-	f := fakes("a", "b", "c")
+func TestCrowd(t *testing.T) {
+	f := membertest.Several("a", "b", "c")
 	var inside atomic.Int64
 	var all sync.WaitGroup
 	for range 16 {
 		all.Go(func() {
 			for range 20 {
-				h, err := backend.Acquire(t.Context(), wishAny(t, f...))
+				h, err := backend.Acquire(t.Context(), wish(t, f...))
 				if err != nil {
 					t.Error(err)
 					return
@@ -257,7 +259,7 @@ func TestAnyStorm(t *testing.T) {
 				if n := inside.Add(1); n > 3 {
 					t.Errorf("%d holders", n)
 				}
-				if id := f[h.(backend.ChosenHold).Chosen()].holder(); id != h.ID() {
+				if id := f[h.(backend.ChosenHold).Chosen()].Holder(); id != h.ID() {
 					t.Errorf("%s holds it, not %s", id, h.ID())
 				}
 				inside.Add(-1)
@@ -268,5 +270,34 @@ func TestAnyStorm(t *testing.T) {
 		})
 	}
 	all.Wait()
-	mustBeFree(t, f...)
+	membertest.MustBeFree(t, f...)
+}
+
+// TestTellsOfTheHeld: if any of several locks would do, one that is held tells more than one
+// whose place does not answer.
+func TestTellsOfTheHeld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := membertest.Several("a", "b")
+		f[0].Fail = func(op string) error {
+			if op == "try" {
+				return &backend.HeldError{Lock: "a", Obstacle: backend.ErrNoAnswer}
+			}
+			return nil
+		}
+		h, err := wish(t, f[1]).Try(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := wish(t, f...)
+		_, err = a.Try(t.Context())
+		if held := (*backend.HeldError)(nil); !errors.As(err, &held) || !held.Answered() || held.Lock != "b" || held.Others != 1 {
+			t.Errorf("got %v", err)
+		}
+		if err := a.Withdraw(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := h.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
 }

@@ -1,29 +1,30 @@
-package set
+package member
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
 	"locksmith/backends/detached"
+	"locksmith/backends/owner"
 )
 
-// A member is a lock of a set, during one attempt and the hold that comes of it.
-type member struct {
+// A Member is one of the locks, during one attempt and the hold that comes of it. One goroutine at a
+// time uses it.
+type Member struct {
 	Lock
-	key     string
 	clock   clock.Clock
 	attempt backend.Attempt // begun and refused; nil: there is none
 	// abandoned says that an attempt whose call hangs will not be used again.
 	abandoned atomic.Bool
-	hold      backend.Hold // nil: not held
-	// confirmed is when we sent the last request that proved the hold ours.
-	confirmed time.Duration
+	// Hold is that of the lock; nil: it is not held.
+	Hold backend.Hold
+	// Confirmed is when we sent the last request that proved the hold ours.
+	Confirmed time.Duration
 	// lost is the hold that a call found to be gone; nil: no hold was lost.
 	lost backend.Hold
 	// end is why there is no hold any more, if it was not released in good order.
@@ -33,18 +34,21 @@ type member struct {
 	hung *detached.ErrCall
 }
 
-// answerTime is how long a call may go on after its context has ended. It is less than the time
+// New returns a member for a lock that is not held.
+func New(l Lock, c clock.Clock) *Member { return &Member{Lock: l, clock: c} }
+
+// AnswerTime is how long a call may go on after its context has ended. It is less than the time
 // the helper gives us, so that a lock that hangs leaves time for the others.
-const answerTime = 300 * time.Millisecond
+const AnswerTime = 300 * time.Millisecond
 
 // call makes a call for the member. If the call hangs, it is left behind, and late is called when
 // it comes back.
-func (m *member) call(ctx context.Context, f func(context.Context) error, late func(error)) error {
+func (m *Member) call(ctx context.Context, f func(context.Context) error, late func(error)) error {
 	if err := m.await(ctx); err != nil {
 		return err
 	}
 	call := detached.GoErr(func() error { return f(ctx) })
-	if call.Await(ctx, m.clock, backend.NoLimit, answerTime) {
+	if call.Await(ctx, m.clock, backend.NoLimit, AnswerTime) {
 		_, err := call.Result()
 		return err
 	}
@@ -59,7 +63,7 @@ func (m *member) call(ctx context.Context, f func(context.Context) error, late f
 }
 
 // await waits for a call that was left behind.
-func (m *member) await(ctx context.Context) error {
+func (m *Member) await(ctx context.Context) error {
 	if m.hung == nil {
 		return nil
 	}
@@ -72,17 +76,25 @@ func (m *member) await(ctx context.Context) error {
 	}
 }
 
-// try tries once. A lock that comes too late is given back, and ends its attempt.
-func (m *member) try(ctx context.Context, r backend.Request) error {
+// Begin begins an attempt, unless there is one.
+func (m *Member) Begin(r backend.Request) error {
+	if m.attempt != nil {
+		return nil
+	}
+	a, err := m.Locker.Attempt(m.Ask(r))
+	if err == nil {
+		m.attempt = a
+	}
+	return err
+}
+
+// Try tries once. A lock that comes too late is given back, and ends its attempt.
+func (m *Member) Try(ctx context.Context, r backend.Request) error {
 	if err := m.await(ctx); err != nil {
 		return &backend.HeldError{Lock: m.Address, Obstacle: err}
 	}
-	if m.attempt == nil {
-		a, err := m.Locker.Attempt(m.Ask(r))
-		if err != nil {
-			return err
-		}
-		m.attempt = a
+	if err := m.Begin(r); err != nil {
+		return err
 	}
 	attempt, sent := m.attempt, m.clock.Now()
 	var hold backend.Hold
@@ -102,13 +114,13 @@ func (m *member) try(ctx context.Context, r backend.Request) error {
 		return &backend.HeldError{Lock: m.Address, Obstacle: err}
 	}
 	if err == nil {
-		m.attempt, m.hold, m.confirmed, m.end = nil, hold, sent, nil
+		m.attempt, m.Hold, m.Confirmed, m.end = nil, hold, sent, nil
 	}
 	return err
 }
 
-// wait waits until another try is worth its cost, and first of all for a call that hangs.
-func (m *member) wait(ctx context.Context) error {
+// Wait waits until another try is worth its cost, and first of all for a call that hangs.
+func (m *Member) Wait(ctx context.Context) error {
 	return m.call(ctx, func(ctx context.Context) error {
 		if m.attempt == nil {
 			return nil
@@ -117,8 +129,8 @@ func (m *member) wait(ctx context.Context) error {
 	}, nil)
 }
 
-// withdraw removes every trace of a refused attempt.
-func (m *member) withdraw(ctx context.Context) error {
+// Withdraw removes every trace of a refused attempt.
+func (m *Member) Withdraw(ctx context.Context) error {
 	m.abandoned.Store(true)
 	err := m.call(ctx, func(ctx context.Context) error {
 		if m.attempt == nil {
@@ -134,54 +146,50 @@ func (m *member) withdraw(ctx context.Context) error {
 	return err
 }
 
-// heartbeat makes sure that the member is still held.
-func (m *member) heartbeat(ctx context.Context) error {
+// Heartbeat makes sure that the member is still held.
+func (m *Member) Heartbeat(ctx context.Context) error {
 	sent := m.clock.Now()
-	err := m.call(ctx, m.hold.Heartbeat, nil)
+	err := m.call(ctx, m.Hold.Heartbeat, nil)
 	if err == nil {
-		m.confirmed = sent
+		m.Confirmed = sent
 	}
 	m.noteLoss(err)
 	return err
 }
 
 // noteLoss remembers the hold if err says that it is gone.
-func (m *member) noteLoss(err error) {
+func (m *Member) noteLoss(err error) {
 	if errors.Is(err, backend.ErrGone) {
-		m.lost = m.hold
+		m.lost = m.Hold
 	}
 }
 
-// release gives the member back. If it is called again on a lock that is gone, the answer stays
+// Release gives the member back. If it is called again on a lock that is gone, the answer stays
 // the same.
-func (m *member) release(ctx context.Context) error {
-	if m.hold == nil {
+func (m *Member) Release(ctx context.Context) error {
+	if m.Hold == nil {
 		return m.end
 	}
-	err := m.call(ctx, m.hold.Release, nil)
+	err := m.call(ctx, m.Hold.Release, nil)
 	m.noteLoss(err)
 	if err == nil || errors.Is(err, backend.ErrGone) || errors.Is(err, backend.ErrStays) {
-		m.hold, m.end = nil, err
+		m.Hold, m.end = nil, err
 	}
 	return err
 }
 
-// parallel is how many members are asked at the same time.
-const parallel = 16
-
-// each makes a call for each element, parallel at a time, and returns the errors in the same
-// order.
-func each[T any](all []T, call func(T) error) []error {
-	errs := make([]error, len(all))
-	places := make(chan struct{}, parallel)
-	var calls sync.WaitGroup
-	for i, one := range all {
-		places <- struct{}{}
-		calls.Go(func() {
-			errs[i] = call(one)
-			<-places
-		})
+// Note returns the note about the hold that was lost, or nil if no hold was lost or there is no note.
+func (m *Member) Note(ctx context.Context) (*owner.Note, error) {
+	if m.lost == nil {
+		return nil, nil
 	}
-	calls.Wait()
-	return errs
+	var note *owner.Note // a call that is left behind may write this later
+	err := m.call(ctx, func(ctx context.Context) (err error) {
+		note, err = NoteOf(ctx, m.lost)
+		return err
+	}, nil)
+	if err != nil {
+		return nil, err
+	}
+	return note, nil
 }
