@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -102,7 +103,7 @@ func (a Address) parsePath(raw string) (clean, cause, hint string) {
 	case p == "" && a.Host != "":
 		return "", "it names no lock there", "add its name after the host or the bucket, and before any ?: " + a.Scheme + "://" + bounded(a.Host) + "/name"
 	case !strings.HasPrefix(p, "/"):
-		return "", "the path is not absolute", "every process must name the lock alike: begin with " + a.Scheme + ":/"
+		return "", "the path is not absolute", "every process must name the lock alike: begin with " + a.Scheme + ":/" + a.example(p)
 	case strings.HasSuffix(p, "/"):
 		return "", "the path ends in a slash", "name the lock itself, not a directory"
 	case climbs(p):
@@ -111,6 +112,15 @@ func (a Address) parsePath(raw string) (clean, cause, hint string) {
 		return "", "the path is where all others begin", "name the lock itself, not a directory"
 	}
 	return a.clean(p), "", ""
+}
+
+// example is an address, in words, that a path may stand for which begins in the working
+// directory, or "".
+func (a Address) example(p string) string {
+	if full, err := filepath.Abs(p); err == nil && a.Host == "" && !climbs(p) {
+		return ", as in " + bounded(a.Scheme+":"+filepath.ToSlash(full))
+	}
+	return ""
 }
 
 // climbs reports that a path contains "..".

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -47,12 +49,16 @@ func FuzzAddress(f *testing.F) {
 }
 
 func TestAddressRefuses(t *testing.T) {
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for s, hint := range map[string]string{
 		"":                          "local:/var/lock/name",
 		"/tmp/x":                    "did you mean local:/tmp/x?",
 		"nightly":                   "known schemes: local, ftp",
 		"gopher:/x":                 "known schemes: local, ftp",
-		"local:x":                   "begin with local:/",
+		"local:x":                   "begin with local:/, as in local:" + filepath.ToSlash(here) + "/x",
 		"local:/x/":                 "name the lock itself",
 		"local:/":                   "name the lock itself",
 		"local:/.":                  "name the lock itself",

@@ -181,7 +181,11 @@ func (b *breaking) list(s show.Lock) {
 	x := explainer{b.address, s.CountWaiters(), b.command}
 	for _, p := range s.All() {
 		fmt.Fprintln(os.Stderr, p.Line(b.address))
-		for _, line := range x.explain(p) {
+		lines := x.explain(p)
+		if !slices.Contains(lines, b.command("--id", p.ID)) && p.ID != "" {
+			lines = append(lines, "its id is "+p.ID)
+		}
+		for _, line := range lines {
 			fmt.Fprintf(os.Stderr, "    %s\n", show.Text(line))
 		}
 	}

@@ -3,7 +3,9 @@
 package cli
 
 import (
+	"errors"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -69,8 +71,13 @@ func (a *app) execute(root *cobra.Command) error {
 	if err == nil || a.completes() {
 		return err
 	}
-	if found, rest, unknown := root.Find(a.self.Args); unknown != nil {
+	found, rest, unknown := root.Find(a.self.Args)
+	if unknown != nil {
 		return unknownCommand(found, firstWord(root, rest))
+	}
+	if usage, ok := errors.AsType[flags.UsageError](err); ok && found.HasParent() {
+		usage.Command = strings.TrimPrefix(found.CommandPath(), root.Name()+" ")
+		return usage
 	}
 	return err
 }

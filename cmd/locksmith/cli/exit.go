@@ -149,6 +149,9 @@ func hintOf(err error) string {
 	if isAdvised(err) {
 		return ""
 	}
+	if usage, ok := errors.AsType[flags.UsageError](err); ok && usage.Command != "" {
+		return hints[protocol.Usage] + " " + usage.Command
+	}
 	return show.Text(strings.ReplaceAll(hints[codeOf(err)], "LOCK", quoted(lockOf(err))))
 }
 

@@ -90,7 +90,7 @@ func removeLock(ctx context.Context, r *request.Named, args []string, yes bool, 
 
 func inUse(lock string, p show.Participant) error {
 	return &backend.Error{Code: protocol.Held, Lock: lock, Op: "remove", Err: errors.New(p.String()),
-		Hint: "if nobody uses it, first end that: locksmith break"}
+		Hint: "if nobody uses it, first end that: locksmith break " + quoted(lock)}
 }
 
 // removeHeld removes a lock that nobody else can hold meanwhile.
