@@ -17,6 +17,9 @@ import (
 // Objects is the store in which the objects of a lock are.
 func (e Env) Objects() objects.Store { return bucket{e.runner} }
 
+// trialPrefix begins the keys of objects that never exist.
+const trialPrefix = "x."
+
 type bucket struct{ r *runner }
 
 // Create implements objects.Store.

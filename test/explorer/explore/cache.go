@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"encoding/binary"
 	"slices"
 
 	"golang.org/x/sys/unix"
@@ -24,6 +25,37 @@ type page struct {
 type host struct {
 	beliefs []belief // sorted by name
 	pages   []page   // sorted by dir; only where listings may be outdated
+}
+
+func (h *host) copyFrom(o *host) {
+	h.beliefs = append(h.beliefs[:0], o.beliefs...)
+	h.pages = append(h.pages[:0], o.pages...)
+}
+
+func (h *host) encode(b []byte) []byte {
+	u := func(v uint64) { b = binary.AppendUvarint(b, v) }
+	u(uint64(len(h.beliefs)))
+	for _, x := range h.beliefs {
+		u(uint64(x.name))
+		u(uint64(x.link))
+	}
+	u(uint64(len(h.pages)))
+	for _, x := range h.pages {
+		u(uint64(x.dir))
+		u(uint64(x.listing))
+	}
+	return b
+}
+
+// decode reads what encode wrote. u returns the next number.
+func (h *host) decode(u func() uint64) {
+	h.beliefs, h.pages = h.beliefs[:0], h.pages[:0]
+	for range u() {
+		h.beliefs = append(h.beliefs, belief{text(u()), text(u())})
+	}
+	for range u() {
+		h.pages = append(h.pages, page{text(u()), listing(u())})
+	}
 }
 
 func (h *host) belief(name text) (belief, bool) {
@@ -89,23 +121,6 @@ func (h *host) misses(n *names, t tree, o op) bool {
 		}
 	}
 	return false
-}
-
-// path returns the names that must be found before a request can be sent.
-func (o op) path(n *names) []text {
-	switch parent := n.parents[o.name]; {
-	case o.kind == opList || o.kind == opLook && parent == 0:
-		return nil
-	case o.kind == opWrite, o.kind == opTouchFile, o.kind == opStatFile:
-		return nil
-	case o.kind == opLink:
-		return []text{o.to}
-	case o.creates():
-		return []text{parent}
-	case parent != 0 && n.parents[parent] != 0:
-		return []text{parent, o.name}
-	}
-	return []text{o.name}
 }
 
 // outdated returns the content of a removed or replaced symbolic link, if the host would still

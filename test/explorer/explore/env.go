@@ -121,11 +121,6 @@ func (d dir) Await(_ context.Context, _ string, _ process.Process, wait time.Dur
 	d.r.ask(op{kind: opAwait, wait: millis(wait)})
 }
 
-// millis rounds up, so that a process that waits does wait, but not above what a state can hold.
-func millis(d time.Duration) int32 {
-	return int32(min(d/time.Millisecond+min(d%time.Millisecond, 1), time.Duration(forever)))
-}
-
 type bootClock struct{ r *runner }
 
 func (c bootClock) Now() time.Duration {

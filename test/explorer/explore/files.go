@@ -26,52 +26,8 @@ type Files struct {
 	Leftovers string
 }
 
-// A view is what a look at a file shows.
-type view struct {
-	born    text // which file it is: the name under which it was made
-	content text
-	stamp   int32
-	links   int32
-	number  uint32
-}
-
-// view gives a number to a view.
-func (n *names) view(v view) int64 {
-	if id, ok := n.seen[v]; ok {
-		return id
-	}
-	id := int64(len(n.views))
-	n.seen[v] = id
-	n.views = append(n.views, v)
-	return id
-}
-
 // again marks a file whose request was executed a second time.
 const again = "~"
-
-// file is an entry of a file, by any of its names, or nil.
-func (t tree) file(born text) *entry {
-	for i := range t {
-		if t[i].born == born && born != 0 {
-			return &t[i]
-		}
-	}
-	return nil
-}
-
-// every calls f with all entries of a file.
-func (t tree) every(born text, f func(*entry)) {
-	for i := range t {
-		if t[i].born == born {
-			f(&t[i])
-		}
-	}
-}
-
-func (t tree) links(born text) (n int32) {
-	t.every(born, func(*entry) { n++ })
-	return n
-}
 
 // number is the number of a new file.
 func (x *Explorer) number(t tree, born text) uint32 {

@@ -23,7 +23,6 @@ const (
 	generationPrefix  = "g."
 	reservationPrefix = "r."
 	beatPrefix        = "b."
-	trialPrefix       = "x."
 )
 
 // serveObject executes a request as the store would.
@@ -116,27 +115,6 @@ func (x *Explorer) objectsAfter(c *world, key text) []text {
 	}
 	x.names.inOrder(all)
 	return all
-}
-
-// key is the key of an object in a listing.
-func (n *names) key(shown text) string { return n.texts[n.views[shown].born] }
-
-func (n *names) inOrder(all []text) {
-	slices.SortFunc(all, func(a, b text) int { return strings.Compare(n.key(a), n.key(b)) })
-}
-
-// listed is the answer with the first page of some objects.
-func (n *names) listed(all []text, page int) reply {
-	more := page > 0 && len(all) > page
-	if more {
-		all = all[:page]
-	}
-	return ok(int64(n.listing(all))<<1 | int64(b2i(more)))
-}
-
-// page returns what such an answer shows, and whether there is more.
-func (n *names) page(r reply) (shown []text, more bool) {
-	return n.listings[r.value>>1], r.value&1 != 0
 }
 
 // endPage is the second half of a listing. What exists in both halves is shown. Each of the other

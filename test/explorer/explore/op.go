@@ -1,6 +1,8 @@
 package explore
 
 import (
+	"time"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -115,3 +117,36 @@ func (s sight) pack() int64       { return int64(s.stamp)<<16 | int64(s.links) }
 func unpackSight(v int64) sight   { return sight{stamp: int32(v >> 16), links: int32(v & 0xffff)} }
 func ok(value int64) reply        { return reply{value: value} }
 func failed(err unix.Errno) reply { return reply{err: err} }
+
+// path returns the names that must be found before a request can be sent.
+func (o op) path(n *names) []text {
+	switch parent := n.parents[o.name]; {
+	case o.kind == opList || o.kind == opLook && parent == 0:
+		return nil
+	case o.kind == opWrite, o.kind == opTouchFile, o.kind == opStatFile:
+		return nil
+	case o.kind == opLink:
+		return []text{o.to}
+	case o.creates():
+		return []text{parent}
+	case parent != 0 && n.parents[parent] != 0:
+		return []text{parent, o.name}
+	}
+	return []text{o.name}
+}
+
+// millis rounds up, so that a process that waits does wait, but not above what a state can hold.
+func millis(d time.Duration) int32 {
+	return int32(min(d/time.Millisecond+min(d%time.Millisecond, 1), time.Duration(forever)))
+}
+
+// forever is the wait of a process that time does not wake.
+const forever = int32(1 << 30)
+
+// b2i is 1 for true.
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

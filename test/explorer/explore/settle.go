@@ -137,9 +137,6 @@ func (x *Explorer) passTurn(c *world, e *ending) *world {
 	})
 }
 
-// forever is the wait of a process that time does not wake.
-const forever = int32(1 << 30)
-
 // napping is how long it takes until the first waiting process wakes by itself.
 func (x *Explorer) napping(c *world) int32 {
 	wait := forever

@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"encoding/binary"
 	"slices"
 
 	"golang.org/x/sys/unix"
@@ -27,6 +28,29 @@ type entry struct {
 
 // A tree is the lock directory on the server, sorted by name.
 type tree []entry
+
+func (t tree) encode(b []byte) []byte {
+	u := func(v uint64) { b = binary.AppendUvarint(b, v) }
+	u(uint64(len(t)))
+	for _, e := range t {
+		u(uint64(e.name))
+		u(uint64(e.link))
+		u(uint64(e.stamp))
+		u(uint64(uint32(e.sign)))
+		u(uint64(e.born))
+		u(uint64(e.number))
+		u(uint64(e.pins))
+	}
+	return b
+}
+
+// decode reads what encode wrote. u returns the next number.
+func (t *tree) decode(u func() uint64) {
+	*t = (*t)[:0]
+	for range u() {
+		*t = append(*t, entry{text(u()), text(u()), int32(u()), int32(uint32(u())), text(u()), uint32(u()), uint32(u())})
+	}
+}
 
 func (t tree) search(name text) (int, bool) {
 	for i := range t {
@@ -180,4 +204,28 @@ func (t tree) list(n *names, name text) reply {
 		return failed(unix.ENOENT)
 	}
 	return ok(int64(n.listing(t.children(n, name))))
+}
+
+// file is an entry of a file, by any of its names, or nil.
+func (t tree) file(born text) *entry {
+	for i := range t {
+		if t[i].born == born && born != 0 {
+			return &t[i]
+		}
+	}
+	return nil
+}
+
+// every calls f with all entries of a file.
+func (t tree) every(born text, f func(*entry)) {
+	for i := range t {
+		if t[i].born == born {
+			f(&t[i])
+		}
+	}
+}
+
+func (t tree) links(born text) (n int32) {
+	t.every(born, func(*entry) { n++ })
+	return n
 }

@@ -95,8 +95,7 @@ func (w *world) copyFrom(v *world) {
 	w.dups = append(dups, v.dups...)
 	w.hosts = slices.Grow(hosts[:0], len(v.hosts))[:len(v.hosts)]
 	for i := range v.hosts {
-		w.hosts[i].beliefs = append(w.hosts[i].beliefs[:0], v.hosts[i].beliefs...)
-		w.hosts[i].pages = append(w.hosts[i].pages[:0], v.hosts[i].pages...)
+		w.hosts[i].copyFrom(&v.hosts[i])
 	}
 	w.action, w.wrong = action{}, ""
 }
@@ -112,30 +111,12 @@ func (w *world) encode(b []byte) []byte {
 	for _, n := range w.left.counts() {
 		u(uint64(*n + 1))
 	}
-	u(uint64(len(w.tree)))
-	for _, e := range w.tree {
-		u(uint64(e.name))
-		u(uint64(e.link))
-		u(uint64(e.stamp))
-		u(uint64(uint32(e.sign)))
-		u(uint64(e.born))
-		u(uint64(e.number))
-		u(uint64(e.pins))
-	}
+	b = w.tree.encode(b)
 	for _, p := range w.procs {
 		b = p.encode(b)
 	}
 	for _, h := range w.hosts {
-		u(uint64(len(h.beliefs)))
-		for _, x := range h.beliefs {
-			u(uint64(x.name))
-			u(uint64(x.link))
-		}
-		u(uint64(len(h.pages)))
-		for _, x := range h.pages {
-			u(uint64(x.dir))
-			u(uint64(x.listing))
-		}
+		b = h.encode(b)
 	}
 	u(uint64(len(w.dups)))
 	for _, d := range w.dups {
@@ -173,10 +154,7 @@ func (w *world) decode(b []byte) {
 	for _, n := range w.left.counts() {
 		*n = int(u()) - 1
 	}
-	w.tree = w.tree[:0]
-	for range u() {
-		w.tree = append(w.tree, entry{text(u()), text(u()), int32(u()), int32(uint32(u())), text(u()), uint32(u()), uint32(u())})
-	}
+	w.tree.decode(u)
 	for i := range w.procs {
 		p := &w.procs[i]
 		node, flags := nodeID(u()), u()
@@ -187,14 +165,7 @@ func (w *world) decode(b []byte) {
 		}
 	}
 	for i := range w.hosts {
-		h := &w.hosts[i]
-		h.beliefs, h.pages = h.beliefs[:0], h.pages[:0]
-		for range u() {
-			h.beliefs = append(h.beliefs, belief{text(u()), text(u())})
-		}
-		for range u() {
-			h.pages = append(h.pages, page{text(u()), listing(u())})
-		}
+		w.hosts[i].decode(u)
 	}
 	w.dups = w.dups[:0]
 	for range u() {
