@@ -3,6 +3,7 @@ package main
 import (
 	"time"
 
+	"locksmith/test/explorer/actors"
 	"locksmith/test/explorer/explore"
 )
 
@@ -12,32 +13,32 @@ const lease = 4 * time.Second
 
 // on is host n. No two clocks agree: neither those of two hosts, nor that of a host and the
 // server's.
-func on(n int) explore.Host {
+func on(n int) actors.Host {
 	skew := []time.Duration{0, time.Hour, -time.Hour, 5 * time.Minute}
-	return explore.Host{Number: n, Skew: skew[n%len(skew)], Uptime: time.Duration(n+1) * time.Hour}
+	return actors.Host{Number: n, Skew: skew[n%len(skew)], Uptime: time.Duration(n+1) * time.Hour}
 }
 
-func exclusive(host int) explore.Role {
-	return explore.Role{System: system, Host: on(host), Rounds: 1}
+func exclusive(host int) actors.Role {
+	return actors.Role{System: system, Host: on(host), Rounds: 1}
 }
 
-func shared(host int) explore.Role {
+func shared(host int) actors.Role {
 	r := exclusive(host)
 	r.Shared = true
 	return r
 }
 
-func operator(host int) explore.Role {
-	return explore.Role{System: system, Host: on(host), Operator: true}
+func operator(host int) actors.Role {
+	return actors.Role{System: system, Host: on(host), Operator: true}
 }
 
-func rounds(n int, r explore.Role) explore.Role  { r.Rounds = n; return r }
-func beating(n int, r explore.Role) explore.Role { r.Beats = n; return r }
-func impatient(r explore.Role) explore.Role      { r.Waits = 1; return r }
-func tending(r explore.Role) explore.Role        { r.Tends = true; return r }
-func shortly(n int, r explore.Role) explore.Role { r.Short = true; return rounds(n, r) }
-func strict(r explore.Role) explore.Role         { r.Strict = true; return r }
-func roles(all ...explore.Role) []explore.Role   { return all }
+func rounds(n int, r actors.Role) actors.Role  { r.Rounds = n; return r }
+func beating(n int, r actors.Role) actors.Role { r.Beats = n; return r }
+func impatient(r actors.Role) actors.Role      { r.Waits = 1; return r }
+func tending(r actors.Role) actors.Role        { r.Tends = true; return r }
+func shortly(n int, r actors.Role) actors.Role { r.Short = true; return rounds(n, r) }
+func strict(r actors.Role) actors.Role         { r.Strict = true; return r }
+func roles(all ...actors.Role) []actors.Role   { return all }
 
 type budget = explore.Budget
 

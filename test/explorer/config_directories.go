@@ -4,37 +4,38 @@ import (
 	"cmp"
 	"slices"
 
+	"locksmith/test/explorer/actors"
 	"locksmith/test/explorer/explore"
 )
 
 // by is a role with another lock.
-func by(s explore.System, r explore.Role) explore.Role { r.System = s; return r }
+func by(s actors.System, r actors.Role) actors.Role { r.System = s; return r }
 
 // ours is one of our processes, in plain style.
-func ours(host int) explore.Role { return by(plain, exclusive(host)) }
+func ours(host int) actors.Role { return by(plain, exclusive(host)) }
 
 // near is one of our processes, in plain style, on a disk.
-func near(host int) explore.Role { return by(disk, exclusive(host)) }
+func near(host int) actors.Role { return by(disk, exclusive(host)) }
 
 // theirs is a script, which knows only mkdir and rmdir.
-func theirs(host int) explore.Role {
+func theirs(host int) actors.Role {
 	r := by(newScript, exclusive(host))
 	r.Script = true
 	return r
 }
 
 // alone and joint are two of our processes in dir style: exclusive and shared.
-func alone(host int) explore.Role { return by(tree, exclusive(host)) }
-func joint(host int) explore.Role { return by(tree, shared(host)) }
+func alone(host int) actors.Role { return by(tree, exclusive(host)) }
+func joint(host int) actors.Role { return by(tree, shared(host)) }
 
 // cleaning makes a role hold for several leases, and sweep.
-func cleaning(r explore.Role) explore.Role { r.Cleaner = true; return r }
+func cleaning(r actors.Role) actors.Role { r.Cleaner = true; return r }
 
 // wrongly makes a role take everybody for dead.
-func wrongly(r explore.Role) explore.Role { r.Misjudges = true; return r }
+func wrongly(r actors.Role) actors.Role { r.Misjudges = true; return r }
 
 // evictor is an operator who breaks waiters before holders.
-func evictor(s explore.System, host int) explore.Role {
+func evictor(s actors.System, host int) actors.Role {
 	r := by(s, operator(host))
 	r.Waiters = true
 	return r

@@ -6,26 +6,27 @@ import (
 	"slices"
 	"time"
 
+	"locksmith/test/explorer/actors"
 	"locksmith/test/explorer/explore"
 )
 
 // proving breaks only by proof. aging also breaks by age and by lease.
-func proving(host int) explore.Role { return strict(aging(host)) }
-func aging(host int) explore.Role   { return by(linked, exclusive(host)) }
+func proving(host int) actors.Role { return strict(aging(host)) }
+func aging(host int) actors.Role   { return by(linked, exclusive(host)) }
 
 // another is a tool, which knows only ln and rm. It does not crash, because only age would break
 // what it left.
-func another(host int) explore.Role {
+func another(host int) actors.Role {
 	r := by(newTool, exclusive(host))
 	r.Script, r.Sturdy = true, true
 	return r
 }
 
 // sturdy makes a role never crash, because nobody could prove it.
-func sturdy(r explore.Role) explore.Role { r.Sturdy = true; return r }
+func sturdy(r actors.Role) actors.Role { r.Sturdy = true; return r }
 
 // sparing makes a role wait a while after it has found somebody dead.
-func sparing(r explore.Role) explore.Role { r.Grace = time.Second; return r }
+func sparing(r actors.Role) actors.Role { r.Grace = time.Second; return r }
 
 // first is the process that comes first or crashes.
 var first = []int{0}

@@ -4,14 +4,15 @@ import (
 	"cmp"
 	"strconv"
 
+	"locksmith/test/explorer/actors"
 	"locksmith/test/explorer/explore"
 )
 
 // mate is one of several processes of one machine.
-func mate() explore.Role { return by(kernel, exclusive(0)) }
+func mate() actors.Role { return by(kernel, exclusive(0)) }
 
 // byHand is somebody who removes the lock file by hand.
-func byHand() explore.Role {
+func byHand() actors.Role {
 	r := by(newHand, exclusive(0))
 	r.Short, r.Sturdy = true, true
 	return r

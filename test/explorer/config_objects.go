@@ -3,17 +3,18 @@ package main
 import (
 	"cmp"
 
+	"locksmith/test/explorer/actors"
 	"locksmith/test/explorer/explore"
 )
 
 // far is one of our processes at an object store.
-func far(host int) explore.Role { return by(stored, exclusive(host)) }
+func far(host int) actors.Role { return by(stored, exclusive(host)) }
 
 // patient breaks only by proof.
-func patient(host int) explore.Role { return strict(far(host)) }
+func patient(host int) actors.Role { return strict(far(host)) }
 
 // removing makes a role remove the lock after it held it.
-func removing(r explore.Role) explore.Role { r.Removes = true; return r }
+func removing(r actors.Role) actors.Role { r.Removes = true; return r }
 
 var smallObjects = leased(concat(
 	kept("s3", explore.Objects{}, []explore.Config{

@@ -14,17 +14,17 @@ import (
 	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
-	"locksmith/test/explorer/explore"
+	"locksmith/test/explorer/actors"
 )
 
 // system is the code of nfs:, with everything that it needs of the world.
-func system(e explore.Env) explore.Lock {
+func system(e actors.Env) actors.Lock {
 	return &symlinks.Lock{Dir: e.Dir(), Address: "nfs:/lock", Env: e.Owner()}
 }
 
 // timeless is for locks with the time in names or files: if that time passed, no two states would
 // be equal.
-func timeless(e explore.Env) owner.Env {
+func timeless(e actors.Env) owner.Env {
 	env := e.Owner()
 	env.Today = func() time.Time { return time.Unix(1_700_000_000, 0) }
 	return env
@@ -34,20 +34,20 @@ func timeless(e explore.Env) owner.Env {
 const lockName = "L"
 
 // plain is the code of mkdir:, ftp: and ftps:, in plain style.
-func plain(e explore.Env) explore.Lock {
+func plain(e actors.Env) actors.Lock {
 	return directories(e, e.Calls, mkdirlock.PlainStyle, false)
 }
 
 // disk is plain on a disk, where gate and commit may be one step.
-func disk(e explore.Env) explore.Lock { return directories(e, e.Disk, mkdirlock.PlainStyle, false) }
+func disk(e actors.Env) actors.Lock { return directories(e, e.Disk, mkdirlock.PlainStyle, false) }
 
 // tree is the code of mkdir:, ftp: and ftps: in dir style, with tokens.
-func tree(e explore.Env) explore.Lock { return directories(e, e.Calls, mkdirlock.DirStyle, true) }
+func tree(e actors.Env) actors.Lock { return directories(e, e.Calls, mkdirlock.DirStyle, true) }
 
 // bare is tree without tokens.
-func bare(e explore.Env) explore.Lock { return directories(e, e.Calls, mkdirlock.DirStyle, false) }
+func bare(e actors.Env) actors.Lock { return directories(e, e.Calls, mkdirlock.DirStyle, false) }
 
-func directories(e explore.Env, dir func() dirs.Dir, style mkdirlock.Style, tokens bool) explore.Lock {
+func directories(e actors.Env, dir func() dirs.Dir, style mkdirlock.Style, tokens bool) actors.Lock {
 	return &mkdirlock.Lock{NewDir: dir, Name: lockName, Style: style, Tokens: tokens, Address: "mkdir:/L",
 		Pace: mkdirlock.Pace{Min: time.Second, Max: time.Second}, Env: timeless(e)}
 }
@@ -55,12 +55,12 @@ func directories(e explore.Env, dir func() dirs.Dir, style mkdirlock.Style, toke
 // A script does what people have done since there is mkdir: whoever can make the directory has
 // the lock, and removes it in the end. It breaks nobody.
 type script struct {
-	explore.Lock // nothing else is asked of it
-	dir          dirs.Dir
-	id           string // of no use to other processes
+	actors.Lock // nothing else is asked of it
+	dir         dirs.Dir
+	id          string // of no use to other processes
 }
 
-func newScript(e explore.Env) explore.Lock { return script{dir: e.Calls(), id: e.NewID()} }
+func newScript(e actors.Env) actors.Lock { return script{dir: e.Calls(), id: e.NewID()} }
 
 func (s script) Attempt(backend.Request) (backend.Attempt, error) { return s, nil }
 
@@ -90,12 +90,12 @@ func (s script) Release(ctx context.Context) error {
 }
 
 // stored is the code of s3:.
-func stored(e explore.Env) explore.Lock {
+func stored(e actors.Env) actors.Lock {
 	return &objects.Lock{Store: e.Objects(), Address: "s3://bucket/lock", Env: timeless(e)}
 }
 
 // kernel is the code of local:.
-func kernel(e explore.Env) explore.Lock {
+func kernel(e actors.Env) actors.Lock {
 	env := e.Near()
 	env.Today = timeless(e).Today
 	return local.On("local:/L", e.Machine, env)
@@ -103,11 +103,11 @@ func kernel(e explore.Env) explore.Lock {
 
 // A hand removes the lock file, whoever has made it, and wants nothing.
 type hand struct {
-	explore.Lock // nothing else is asked of it
-	env          explore.Env
+	actors.Lock // nothing else is asked of it
+	env         actors.Env
 }
 
-func newHand(e explore.Env) explore.Lock { return hand{env: e} }
+func newHand(e actors.Env) actors.Lock { return hand{env: e} }
 
 func (h hand) Attempt(backend.Request) (backend.Attempt, error) { return h, nil }
 
@@ -123,7 +123,7 @@ func (h hand) Withdraw(context.Context) error { return nil }
 const fileName = "L"
 
 // linked is the code of link:.
-func linked(e explore.Env) explore.Lock {
+func linked(e actors.Env) actors.Lock {
 	second := backoff.Range{Min: time.Second, Max: time.Second}
 	return &link.Lock{NewFS: e.Files, Name: fileName, Address: "link:/L",
 		Polls: backoff.Config{Poll: second, Quick: 1, Slow: second, Random: func(int64) int64 { return 0 }},
@@ -134,12 +134,12 @@ func linked(e explore.Env) explore.Lock {
 // has two links, it has the lock. In the end it removes the lock, whoever has it. It breaks
 // nobody.
 type tool struct {
-	explore.Lock // nothing else is asked of it
-	fs           link.FS
-	id           string // of no use to other processes
+	actors.Lock // nothing else is asked of it
+	fs          link.FS
+	id          string // of no use to other processes
 }
 
-func newTool(e explore.Env) explore.Lock { return &tool{fs: e.Files(), id: e.NewID()} }
+func newTool(e actors.Env) actors.Lock { return &tool{fs: e.Files(), id: e.NewID()} }
 
 // toolMark is how the names of tools' own files begin.
 const toolMark = "tool."

@@ -7,12 +7,12 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/generation/symlinks"
-	"locksmith/test/explorer/explore"
+	"locksmith/test/explorer/actors"
 )
 
 // vague is the code of nfs: on an SFTP server, which has only one code for all refusals. So sftp:
 // looks what is there, in a request of its own, and by then that may be something else.
-func vague(e explore.Env) explore.Lock {
+func vague(e actors.Env) actors.Lock {
 	return &symlinks.Lock{Dir: vagueDir{e.Dir()}, Address: "sftp://h/lock", Env: e.Owner()}
 }
 

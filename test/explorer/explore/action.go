@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"locksmith/test/explorer/steps"
 )
 
 // An actionKind says what kind of thing happened.
@@ -26,9 +28,9 @@ const (
 type action struct {
 	kind    actionKind
 	process int
-	op      op
+	op      steps.Op
 	fault   fault
-	reply   reply
+	reply   steps.Reply
 }
 
 // describe describes an action in one line, with its consequences.
@@ -40,16 +42,16 @@ func (x *Explorer) describe(before, after *world) string {
 	case calmed:
 		return "from here on nothing goes wrong"
 	case jumped:
-		return fmt.Sprintf("time passes: %v", time.Duration(d.op.wait)*time.Millisecond)
+		return fmt.Sprintf("time passes: %v", time.Duration(d.op.Wait)*time.Millisecond)
 	case crashed:
 		return x.title(d.process) + " crashes"
 	case gave:
-		return fmt.Sprintf("the kernel gives %s its lock of descriptor %d", x.title(d.process), d.op.subject)
+		return fmt.Sprintf("the kernel gives %s its lock of descriptor %d", x.title(d.process), d.op.Subject)
 	case repeated:
-		return fmt.Sprintf("the server executes again, of %s: %s: %s", x.title(d.process), x.call(d.op), result(d.reply.err))
+		return fmt.Sprintf("the server executes again, of %s: %s: %s", x.title(d.process), x.call(d.op), result(d.reply.Err))
 	}
 	line := x.title(d.process) + ": " + x.call(d.op)
-	if d.op.kind != opWork && d.op.kind != opAwait && d.op.kind != opRest {
+	if d.op.Kind != steps.OpWork && d.op.Kind != steps.OpAwait && d.op.Kind != steps.OpRest {
 		line += ": " + x.answerText(d)
 	}
 	return line + x.changes(before, after)
@@ -70,8 +72,8 @@ func (x *Explorer) answerText(d action) string {
 	if d.fault == tornBegin {
 		return "begins to read"
 	}
-	text := result(d.reply.err)
-	if d.reply.err == 0 {
+	text := result(d.reply.Err)
+	if d.reply.Err == 0 {
 		text = x.value(d)
 	}
 	return text + faultText[d.fault]
@@ -85,22 +87,22 @@ func result(err unix.Errno) string {
 }
 
 func (x *Explorer) value(d action) string {
-	switch d.op.kind {
-	case opReadlink:
-		return x.short(x.names.texts[d.reply.value])
-	case opHead:
-		return "there, written at " + seconds(x.names.views[d.reply.value].stamp)
-	case opGet:
-		return x.short(x.names.texts[x.names.views[d.reply.value].content])
-	case opStat, opRead, opOpen, opStatFile:
-		return x.sightText(d.op, x.names.views[d.reply.value])
-	case opLook:
-		return fmt.Sprintf("there, touched at %s", seconds(unpackSight(d.reply.value).stamp))
-	case opMake, opOpenLock:
-		return fmt.Sprintf("descriptor %d", d.reply.value)
-	case opText:
-		return x.whose(x.names.views[d.reply.value].content)
-	case opList:
+	switch d.op.Kind {
+	case steps.OpReadlink:
+		return x.short(x.names.Texts[d.reply.Value])
+	case steps.OpHead:
+		return "there, written at " + seconds(x.names.Views[d.reply.Value].Stamp)
+	case steps.OpGet:
+		return x.short(x.names.Texts[x.names.Views[d.reply.Value].Content])
+	case steps.OpStat, steps.OpRead, steps.OpOpen, steps.OpStatFile:
+		return x.sightText(d.op, x.names.Views[d.reply.Value])
+	case steps.OpLook:
+		return fmt.Sprintf("there, touched at %s", seconds(steps.UnpackSight(d.reply.Value).Stamp))
+	case steps.OpMake, steps.OpOpenLock:
+		return fmt.Sprintf("descriptor %d", d.reply.Value)
+	case steps.OpText:
+		return x.whose(x.names.Views[d.reply.Value].Content)
+	case steps.OpList:
 		var all []string
 		for _, name := range x.listed(d.reply) {
 			all = append(all, x.short(name))
@@ -111,16 +113,16 @@ func (x *Explorer) value(d action) string {
 }
 
 // listed returns the names that a listing showed.
-func (x *Explorer) listed(r reply) (all []string) {
+func (x *Explorer) listed(r steps.Reply) (all []string) {
 	if x.Config.Objects == nil {
-		for _, t := range x.names.listings[r.value] {
-			all = append(all, x.names.base(t))
+		for _, t := range x.names.Listings[r.Value] {
+			all = append(all, x.names.Base(t))
 		}
 		return all
 	}
-	shown, more := x.names.page(r)
+	shown, more := x.names.Page(r)
 	for _, t := range shown {
-		all = append(all, x.names.key(t))
+		all = append(all, x.names.Key(t))
 	}
 	if more {
 		all = append(all, "…")
@@ -130,36 +132,36 @@ func (x *Explorer) listed(r reply) (all []string) {
 
 func seconds(ms int32) string { return fmt.Sprint(time.Duration(ms) * time.Millisecond) }
 
-var opNames = map[opKind]string{
-	opMkdir: "mkdir", opSymlink: "symlink", opRename: "rename", opRenameNew: "rename unless it is there:", opRmdir: "rmdir", opRemoveAbandoned: "remove if abandoned:", opStake: "stake", opPin: "pin", opUnpin: "unpin", opUnlink: "unlink",
-	opCreate: "create", opWrite: "write", opLink: "link", opTouchFile: "touch the file", opStat: "stat", opRead: "read", opOpen: "open",
-	opPut: "put", opPutNew: "put if there is none:", opDelete: "delete", opHead: "head", opGet: "get",
-	opMake: "make the lock file", opOpenLock: "open the lock file", opByHand: "remove the lock file by hand", opSize: "size of", opText: "read",
-	opFill: "write", opStamp: "touch", opFlock: "lock", opNamed: "is at the path:", opRemove: "unlink the path, as that of", opShut: "close", opSit: "take a seat at", opQueue: "sleep for",
-	opRecall: "recall", opRemember: "remember", opStatFile: "stat the file", opTouch: "touch", opReadlink: "readlink", opLook: "look", opList: "list",
+var opNames = map[steps.OpKind]string{
+	steps.OpMkdir: "mkdir", steps.OpSymlink: "symlink", steps.OpRename: "rename", steps.OpRenameNew: "rename unless it is there:", steps.OpRmdir: "rmdir", steps.OpRemoveAbandoned: "remove if abandoned:", steps.OpStake: "stake", steps.OpPin: "pin", steps.OpUnpin: "unpin", steps.OpUnlink: "unlink",
+	steps.OpCreate: "create", steps.OpWrite: "write", steps.OpLink: "link", steps.OpTouchFile: "touch the file", steps.OpStat: "stat", steps.OpRead: "read", steps.OpOpen: "open",
+	steps.OpPut: "put", steps.OpPutNew: "put if there is none:", steps.OpDelete: "delete", steps.OpHead: "head", steps.OpGet: "get",
+	steps.OpMake: "make the lock file", steps.OpOpenLock: "open the lock file", steps.OpByHand: "remove the lock file by hand", steps.OpSize: "size of", steps.OpText: "read",
+	steps.OpFill: "write", steps.OpStamp: "touch", steps.OpFlock: "lock", steps.OpNamed: "is at the path:", steps.OpRemove: "unlink the path, as that of", steps.OpShut: "close", steps.OpSit: "take a seat at", steps.OpQueue: "sleep for",
+	steps.OpRecall: "recall", steps.OpRemember: "remember", steps.OpStatFile: "stat the file", steps.OpTouch: "touch", steps.OpReadlink: "readlink", steps.OpLook: "look", steps.OpList: "list",
 }
 
-func (x *Explorer) call(o op) string {
-	name := x.short(x.names.texts[o.name])
-	switch o.kind {
-	case opWork:
+func (x *Explorer) call(o steps.Op) string {
+	name := x.short(x.names.Texts[o.Name])
+	switch o.Kind {
+	case steps.OpWork:
 		return "works as long as it likes"
-	case opRecall, opRemember:
-		return opNames[o.kind] + " what was seen"
-	case opAwait, opRest:
+	case steps.OpRecall, steps.OpRemember:
+		return opNames[o.Kind] + " what was seen"
+	case steps.OpAwait, steps.OpRest:
 		return "wakes up"
-	case opByHand, opMake, opOpenLock:
-		return opNames[o.kind]
-	case opSize, opText, opFill, opStamp, opFlock, opNamed, opRemove, opShut, opSit, opQueue:
-		return fmt.Sprintf("%s descriptor %d", opNames[o.kind], o.subject)
-	case opLink:
-		return fmt.Sprintf("link %s -> %s", x.short(x.names.texts[o.to]), name)
-	case opPutNew:
-		return fmt.Sprintf("%s %s, of %s", opNames[o.kind], name, x.short(x.names.texts[o.to]))
-	case opSymlink, opRename, opRenameNew:
-		return fmt.Sprintf("%s %s -> %s", opNames[o.kind], name, x.short(x.names.texts[o.to]))
+	case steps.OpByHand, steps.OpMake, steps.OpOpenLock:
+		return opNames[o.Kind]
+	case steps.OpSize, steps.OpText, steps.OpFill, steps.OpStamp, steps.OpFlock, steps.OpNamed, steps.OpRemove, steps.OpShut, steps.OpSit, steps.OpQueue:
+		return fmt.Sprintf("%s descriptor %d", opNames[o.Kind], o.Subject)
+	case steps.OpLink:
+		return fmt.Sprintf("link %s -> %s", x.short(x.names.Texts[o.To]), name)
+	case steps.OpPutNew:
+		return fmt.Sprintf("%s %s, of %s", opNames[o.Kind], name, x.short(x.names.Texts[o.To]))
+	case steps.OpSymlink, steps.OpRename, steps.OpRenameNew:
+		return fmt.Sprintf("%s %s -> %s", opNames[o.Kind], name, x.short(x.names.Texts[o.To]))
 	}
-	return opNames[o.kind] + " " + name
+	return opNames[o.Kind] + " " + name
 }
 
 // changes says what processes found out by a step.
@@ -170,7 +172,7 @@ func (x *Explorer) changes(before, after *world) string {
 		switch {
 		case a.asksLate && !b.asksLate:
 			all = append(all, x.title(p)+" is stopped before it looks at its clock or at who lives")
-		case x.op(after, p).kind == opDone && x.op(before, p).kind != opDone:
+		case x.op(after, p).Kind == steps.OpDone && x.op(before, p).Kind != steps.OpDone:
 			all = append(all, x.title(p)+" has ended")
 		}
 		switch {
@@ -199,14 +201,14 @@ var packed = regexp.MustCompile(`\b(\d+\.\d+\.)[A-Za-z0-9_-]{20,}`)
 // short writes a ticket as P1#2, the second ticket of process 1, and a record by its owner.
 func (x *Explorer) short(s string) string {
 	if strings.HasPrefix(s, "LOCK ") {
-		return "record of " + x.who(makerOf(longTicket.FindString(s)))
+		return "record of " + x.who(steps.MakerOf(longTicket.FindString(s)))
 	}
-	return longTicket.ReplaceAllStringFunc(packed.ReplaceAllString(zeros.ReplaceAllString(s, "g."), "$1…"), func(t string) string { return x.who(makerOf(t)) })
+	return longTicket.ReplaceAllStringFunc(packed.ReplaceAllString(zeros.ReplaceAllString(s, "g."), "$1…"), func(t string) string { return x.who(steps.MakerOf(t)) })
 }
 
-func (x *Explorer) who(m maker) string {
-	if m.process < 0 || m.process >= len(x.roles) {
+func (x *Explorer) who(m steps.Maker) string {
+	if m.Process < 0 || m.Process >= len(x.roles) {
 		return "nobody"
 	}
-	return fmt.Sprintf("%s#%d", strings.TrimPrefix(x.title(m.process), "the "), m.serial)
+	return fmt.Sprintf("%s#%d", strings.TrimPrefix(x.title(m.Process), "the "), m.Serial)
 }

@@ -1,6 +1,10 @@
 package explore
 
-import "golang.org/x/sys/unix"
+import (
+	"golang.org/x/sys/unix"
+
+	"locksmith/test/explorer/steps"
+)
 
 // A fault is what the adversary did to a request.
 type fault uint8
@@ -27,7 +31,7 @@ func (x *Explorer) jumps() [3]int32 {
 		percent = [3]int32{20, 52, 102}
 	}
 	for i := range percent {
-		percent[i] *= millis(x.Config.Lease) / 100
+		percent[i] *= steps.Millis(x.Config.Lease) / 100
 	}
 	return percent
 }
@@ -42,7 +46,7 @@ func (x *Explorer) jump(w *world, i int, emit func(*world)) {
 	defer x.drop(c)
 	*c.left.jump(i)--
 	x.pass(c, x.jumps()[i])
-	c.action = action{kind: jumped, op: op{wait: x.jumps()[i]}}
+	c.action = action{kind: jumped, op: steps.Op{Wait: x.jumps()[i]}}
 	x.readClocks(c, emit)
 }
 
@@ -52,9 +56,9 @@ func (x *Explorer) pass(c *world, ms int32) {
 	for p := range c.procs {
 		q := &c.procs[p]
 		q.asksLate = false
-		q.awake = q.awake || x.op(c, p).kind == opRest
+		q.awake = q.awake || x.op(c, p).Kind == steps.OpRest
 		x.rouse(c, p)
-		if q.valid && !x.lasting(p) && c.now >= q.confirmed+millis(x.roles[p].Lease) {
+		if q.valid && !x.lasting(p) && c.now >= q.confirmed+steps.Millis(x.roles[p].Lease) {
 			q.valid = false // it knows that by its own clock
 		}
 	}
@@ -62,7 +66,7 @@ func (x *Explorer) pass(c *world, ms int32) {
 
 func (x *Explorer) crash(w *world, p int, emit func(*world)) {
 	q := &w.procs[p]
-	if w.left.Crashes == 0 || q.crashed || q.absent || x.roles[p].Sturdy || x.op(w, p).kind == opDone {
+	if w.left.Crashes == 0 || q.crashed || q.absent || x.roles[p].Sturdy || x.op(w, p).Kind == steps.OpDone {
 		return
 	}
 	c := x.copy(w)
@@ -77,7 +81,7 @@ func (x *Explorer) kill(c *world, p int) {
 	c.procs[p] = proc{node: c.procs[p].node, crashed: true}
 	x.exit(c, p)
 	for i := range c.procs {
-		if o := x.op(c, i); o.kind == opJudge && int(o.subject) == p {
+		if o := x.op(c, i); o.Kind == steps.OpJudge && int(o.Subject) == p {
 			c.procs[i].asksLate = false
 		}
 	}
@@ -91,21 +95,21 @@ func (x *Explorer) repeat(w *world, i int, emit func(*world)) {
 	d := c.dups[i]
 	c.dups = append(c.dups[:i], c.dups[i+1:]...)
 	alive, sign := x.alive(d.op), int32(lapsed)
-	if e := c.tree.get(alive); e != nil && (alive != d.op.name || x.Config.Objects != nil) {
-		sign = e.sign
+	if e := c.tree.Get(alive); e != nil && (alive != d.op.Name || x.Config.Objects != nil) {
+		sign = e.Sign
 	}
 	x.checkLate(c, d)
 	r := x.serve(c, d.op)
-	if r.err == 0 {
+	if r.Err == 0 {
 		x.own(c, int(d.from), d.op, true)
 		x.wake(c, -1)
 	}
-	if r.err == 0 && d.op.creates() && x.Config.Files == nil {
+	if r.Err == 0 && d.op.Creates() && x.Config.Files == nil {
 		// The repeated request is nobody's sign of life: a process that meant the earlier entry
 		// may remove this one.
-		c.tree.get(d.op.name).sign = lapsed
+		c.tree.Get(d.op.Name).Sign = lapsed
 	}
-	if r.err == 0 && d.op.kind != opTouch {
+	if r.Err == 0 && d.op.Kind != steps.OpTouch {
 		x.vital(c, alive, sign)
 	}
 	c.action = action{kind: repeated, process: int(d.from), op: d.op, reply: r}
@@ -118,19 +122,19 @@ func (s stepper) cached() {
 		return
 	}
 	h := s.host(s.from)
-	if h.misses(s.names, s.from.tree, s.op) {
-		s.stale(failed(unix.ENOENT))
+	if h.Misses(s.names, s.from.tree, s.op) {
+		s.stale(steps.Failed(unix.ENOENT))
 	}
-	if old, found := h.outdated(s.from.tree, s.op); found {
-		s.stale(ok(int64(old)))
+	if old, found := h.Outdated(s.from.tree, s.op); found {
+		s.stale(steps.OK(int64(old)))
 	}
-	if old := h.page(s.op.name); s.op.kind == opList && old != 0 && ok(int64(old)) != s.from.tree.list(s.names, s.op.name) {
-		s.stale(ok(int64(old)))
+	if old := h.Page(s.op.Name); s.op.Kind == steps.OpList && old != 0 && steps.OK(int64(old)) != s.from.tree.List(s.names, s.op.Name) {
+		s.stale(steps.OK(int64(old)))
 	}
 }
 
-func (s stepper) stale(r reply) {
-	s.answer(outdated, func(c *world) reply {
+func (s stepper) stale(r steps.Reply) {
+	s.answer(outdated, func(c *world) steps.Reply {
 		if c.left.Stale > 0 {
 			c.left.Stale--
 		}
@@ -140,35 +144,35 @@ func (s stepper) stale(r reply) {
 
 // lost emits the answers when the network or the server fails.
 func (s stepper) lost() {
-	if s.from.left.Lost == 0 || s.op.kind == opUnpin {
+	if s.from.left.Lost == 0 || s.op.Kind == steps.OpUnpin {
 		return
 	}
-	s.answer(lostRequest, func(c *world) reply {
+	s.answer(lostRequest, func(c *world) steps.Reply {
 		c.left.Lost--
 		s.given(c, s.p, s.op)
-		return failed(unix.EIO)
+		return steps.Failed(unix.EIO)
 	})
 	s.forgotten()
-	if !s.op.changes() {
+	if !s.op.Changes() {
 		return
 	}
-	s.answer(lostReply, func(c *world) reply { c.left.Lost--; s.carryOut(c, true); return failed(unix.EIO) })
+	s.answer(lostReply, func(c *world) steps.Reply { c.left.Lost--; s.carryOut(c, true); return steps.Failed(unix.EIO) })
 	if s.session() {
 		s.delayed()
 		return
 	}
-	if s.Config.Objects != nil && s.op.kind != opPutNew {
+	if s.Config.Objects != nil && s.op.Kind != steps.OpPutNew {
 		return // the repeated request gets the answer that the first one would have got
 	}
-	s.answer(crashedReply, func(c *world) reply {
+	s.answer(crashedReply, func(c *world) steps.Reply {
 		c.left.Lost--
-		if r := s.carryOut(c, true); r.err != 0 || s.op.patient() {
+		if r := s.carryOut(c, true); r.Err != 0 || s.op.Patient() {
 			return r
 		}
 		if s.proves(s.p, s.op) {
 			c.procs[s.p].touched = c.procs[s.p].sent // a listing will show it
 		}
-		return failed(s.op.afterServerCrash())
+		return steps.Failed(s.op.AfterServerCrash())
 	})
 }
 
@@ -178,25 +182,25 @@ func (s stepper) foreign() {
 	if s.from.left.Foreign == 0 {
 		return
 	}
-	s.answer(foreign, func(c *world) reply {
+	s.answer(foreign, func(c *world) steps.Reply {
 		c.left.Foreign--
-		if m := s.names.makers[s.op.name]; s.Config.Objects.Forgets && s.op.kind == opGet && s.isEntry(s.op.name) && m.process != s.p {
-			return failed(unix.ENOENT)
+		if m := s.names.Makers[s.op.Name]; s.Config.Objects.Forgets && s.op.Kind == steps.OpGet && s.isEntry(s.op.Name) && m.Process != s.p {
+			return steps.Failed(unix.ENOENT)
 		}
-		return failed(unix.ENXIO)
+		return steps.Failed(unix.ENXIO)
 	})
-	if s.op.changes() {
-		s.answer(foreignReply, func(c *world) reply { c.left.Foreign--; s.carryOut(c, true); return failed(unix.ENXIO) })
+	if s.op.Changes() {
+		s.answer(foreignReply, func(c *world) steps.Reply { c.left.Foreign--; s.carryOut(c, true); return steps.Failed(unix.ENXIO) })
 	}
 }
 
 // repeated emits requests that the server will execute once more.
 func (s stepper) repeated() {
-	if s.from.left.Dups == 0 || !s.op.changes() || s.session() {
+	if s.from.left.Dups == 0 || !s.op.Changes() || s.session() {
 		return
 	}
 	if !s.indefensible(s.op) {
-		s.answer(duplicated, func(c *world) reply {
+		s.answer(duplicated, func(c *world) steps.Reply {
 			c.left.Dups--
 			c.dups = append(c.dups, s.sent(c))
 			return s.learned(c, s.execute(c))
@@ -209,14 +213,14 @@ func (s stepper) repeated() {
 
 // delayed emits a request that is given up now and executed later.
 func (s stepper) delayed() {
-	s.answer(delayed, func(c *world) reply {
+	s.answer(delayed, func(c *world) steps.Reply {
 		c.left.Lost--
 		if !s.session() {
 			c.left.Dups--
 		}
 		s.given(c, s.p, s.op)
 		c.dups = append(c.dups, s.sent(c))
-		return failed(unix.EIO)
+		return steps.Failed(unix.EIO)
 	})
 }
 

@@ -5,6 +5,9 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"locksmith/test/explorer/places"
+	"locksmith/test/explorer/steps"
 )
 
 // Directories says what is different if a lock is made only of directories. Signs of life are
@@ -40,93 +43,93 @@ const nobody = -1
 func (x *Explorer) plain() bool { return x.Config.Directories != nil && x.Config.Directories.Plain }
 
 // answer is this server's answer to requests that servers answer differently.
-func (d *Directories) answer(n *names, t tree, o op) (reply, bool) {
+func (d *Directories) answer(n *steps.Names, t places.Tree, o steps.Op) (steps.Reply, bool) {
 	switch {
 	case d == nil:
-	case o.kind == opRename && d.NoReplace && t.has(o.name) && t.has(o.to):
-		return failed(unix.EEXIST), true
-	case o.kind == opRenameNew && d.TwoSteps:
-		return failed(unix.EINVAL), true
-	case o.kind == opList && d.MissingIsEmpty && !t.has(o.name):
-		return ok(int64(n.listing(nil))), true
-	case o.kind == opList && d.EmptyIsMissing && len(t.children(n, o.name)) == 0:
-		return failed(unix.ENOENT), true
+	case o.Kind == steps.OpRename && d.NoReplace && t.Has(o.Name) && t.Has(o.To):
+		return steps.Failed(unix.EEXIST), true
+	case o.Kind == steps.OpRenameNew && d.TwoSteps:
+		return steps.Failed(unix.EINVAL), true
+	case o.Kind == steps.OpList && d.MissingIsEmpty && !t.Has(o.Name):
+		return steps.OK(int64(n.Listing(nil))), true
+	case o.Kind == steps.OpList && d.EmptyIsMissing && len(t.Children(n, o.Name)) == 0:
+		return steps.Failed(unix.ENOENT), true
 	}
-	return reply{}, false
+	return steps.Reply{}, false
 }
 
 // alive is the entry for which a request is a sign of life, or 0.
-func (x *Explorer) alive(o op) text {
+func (x *Explorer) alive(o steps.Op) steps.Text {
 	switch {
-	case o.kind == opTouch:
-		return o.name
-	case o.kind == opPut:
-		return x.reservation(o.name)
+	case o.Kind == steps.OpTouch:
+		return o.Name
+	case o.Kind == steps.OpPut:
+		return x.reservation(o.Name)
 	case x.Config.Directories == nil:
 		return 0
-	case o.kind == opMkdir && x.isEntry(x.names.parents[o.name]):
-		return x.names.parents[o.name]
-	case o.renames() && x.isEntry(x.names.parents[o.to]):
-		return x.names.parents[o.to]
+	case o.Kind == steps.OpMkdir && x.isEntry(x.names.Parents[o.Name]):
+		return x.names.Parents[o.Name]
+	case o.Renames() && x.isEntry(x.names.Parents[o.To]):
+		return x.names.Parents[o.To]
 	}
 	return 0
 }
 
 // isEntry reports whether a name is an entry: a name by which somebody holds or waits.
-func (x *Explorer) isEntry(name text) bool {
+func (x *Explorer) isEntry(name steps.Text) bool {
 	if x.Config.Objects != nil {
 		return x.reservation(name) == name && name != 0
 	}
-	base := x.names.base(name)
+	base := x.names.Base(name)
 	return name != 0 && (strings.HasPrefix(base, "x.") || strings.HasPrefix(base, "s."))
 }
 
 // vital sets the time of an entry's last sign of life, and that of the reservation that it is in.
-func (x *Explorer) vital(c *world, name text, sign int32) {
-	e := c.tree.get(name)
+func (x *Explorer) vital(c *world, name steps.Text, sign int32) {
+	e := c.tree.Get(name)
 	if e == nil {
 		return
 	}
-	e.sign = sign
-	if in := x.names.parents[name]; x.names.makers[in] == x.names.makers[name] {
-		c.tree.get(in).sign = sign
+	e.Sign = sign
+	if in := x.names.Parents[name]; x.names.Makers[in] == x.names.Makers[name] {
+		c.tree.Get(in).Sign = sign
 	}
 }
 
 // arrived notes that a rename has moved a directory with what is in it. Those who watch it in its
 // new place begin anew.
-func (x *Explorer) arrived(c *world, o op) {
+func (x *Explorer) arrived(c *world, o steps.Op) {
 	for i := range c.tree {
-		if e := &c.tree[i]; e.name == o.to || x.names.below(e.name, o.to) {
-			e.sign = c.now
+		if e := &c.tree[i]; e.Name == o.To || x.names.Below(e.Name, o.To) {
+			e.Sign = c.now
 		}
 	}
 }
 
 // own notes whose the lock is after p's request was executed. doubt says that p does not get the
 // answer.
-func (x *Explorer) own(c *world, p int, o op, doubt bool) {
+func (x *Explorer) own(c *world, p int, o steps.Op, doubt bool) {
 	if !x.plain() {
 		return
 	}
 	swept := p >= 0 && c.procs[p].swept // it will not know that the lock is its own
 	switch {
-	case o.kind == opMkdir && o.name == x.lock, o.renames() && o.to == x.lock:
-		c.owner, c.doubt = int8(p), swept || doubt && o.kind == opMkdir
-	case (o.kind == opRmdir || o.kind == opRemoveAbandoned) && o.name == x.lock:
+	case o.Kind == steps.OpMkdir && o.Name == x.lock, o.Renames() && o.To == x.lock:
+		c.owner, c.doubt = int8(p), swept || doubt && o.Kind == steps.OpMkdir
+	case (o.Kind == steps.OpRmdir || o.Kind == steps.OpRemoveAbandoned) && o.Name == x.lock:
 		c.owner, c.doubt = nobody, false
-	case o.kind == opRmdir && x.names.parents[o.name] == x.lock && len(c.tree.children(x.names, x.lock)) == 0:
+	case o.Kind == steps.OpRmdir && x.names.Parents[o.Name] == x.lock && len(c.tree.Children(x.names, x.lock)) == 0:
 		c.owner, c.doubt = int8(p), doubt
-	case o.kind == opRmdir && x.isEntry(o.name):
+	case o.Kind == steps.OpRmdir && x.isEntry(o.Name):
 		x.sweep(c, p, o)
 	}
 }
 
 // sweep: somebody removes an entry from a reservation. If its maker has just made the lock of it,
 // the maker cannot tell any more that the lock is its own.
-func (x *Explorer) sweep(c *world, p int, o op) {
-	maker := x.names.makers[o.name].process
-	if maker == p || x.names.makers[x.names.parents[o.name]].process != maker {
+func (x *Explorer) sweep(c *world, p int, o steps.Op) {
+	maker := x.names.Makers[o.Name].Process
+	if maker == p || x.names.Makers[x.names.Parents[o.Name]].Process != maker {
 		return
 	}
 	c.procs[maker].swept = true
@@ -136,22 +139,22 @@ func (x *Explorer) sweep(c *world, p int, o op) {
 }
 
 // given notes a request that p gives up without knowing its outcome.
-func (x *Explorer) given(c *world, p int, o op) {
-	if x.plain() && o.kind == opRmdir && o.name == x.lock && c.owner == int8(p) {
+func (x *Explorer) given(c *world, p int, o steps.Op) {
+	if x.plain() && o.Kind == steps.OpRmdir && o.Name == x.lock && c.owner == int8(p) {
 		c.doubt = true
 	}
 }
 
 // checkLock: in plain style only its owner touches an empty lock.
-func (x *Explorer) checkLock(c *world, p int, o op) {
-	if !x.plain() || !c.tree.has(x.lock) || len(c.tree.children(x.names, x.lock)) > 0 || c.owner == int8(p) {
+func (x *Explorer) checkLock(c *world, p int, o steps.Op) {
+	if !x.plain() || !c.tree.Has(x.lock) || len(c.tree.Children(x.names, x.lock)) > 0 || c.owner == int8(p) {
 		return
 	}
 	what := ""
 	switch {
-	case o.kind == opRmdir && o.name == x.lock, o.kind == opRemoveAbandoned && x.abandoned(c, o.name) && !x.orphan(c):
+	case o.Kind == steps.OpRmdir && o.Name == x.lock, o.Kind == steps.OpRemoveAbandoned && x.abandoned(c, o.Name) && !x.orphan(c):
 		what = "removes"
-	case o.kind == opRename && o.to == x.lock && c.tree.has(o.name) && !x.Config.Directories.NoReplace:
+	case o.Kind == steps.OpRename && o.To == x.lock && c.tree.Has(o.Name) && !x.Config.Directories.NoReplace:
 		what = "replaces"
 	default:
 		return
@@ -166,17 +169,17 @@ func (x *Explorer) checkLock(c *world, p int, o op) {
 // orphan reports whether the lock is an empty directory whose owner cannot know any more that it
 // owns it: the owner crashed, or an answer to it was lost, or the server repeated the request.
 func (x *Explorer) orphan(c *world) bool {
-	return x.plain() && c.tree.has(x.lock) && len(c.tree.children(x.names, x.lock)) == 0 &&
+	return x.plain() && c.tree.Has(x.lock) && len(c.tree.Children(x.names, x.lock)) == 0 &&
 		(c.owner == nobody || c.doubt || c.procs[c.owner].crashed)
 }
 
 // stuck reports whether only a person can remove the orphan, because it was not staked.
-func (x *Explorer) stuck(c *world) bool { return x.orphan(c) && c.tree.get(x.lock).born == 0 }
+func (x *Explorer) stuck(c *world) bool { return x.orphan(c) && c.tree.Get(x.lock).Born == 0 }
 
 // reap removes an orphan, as a person may do.
 func (x *Explorer) reap(c *world, emit func(*world)) {
 	d := x.copy(c)
-	o := op{kind: opRmdir, name: x.lock}
+	o := steps.Op{Kind: steps.OpRmdir, Name: x.lock}
 	r := x.serve(d, o)
 	x.own(d, nobody, o, false)
 	x.wake(d, nobody)
@@ -186,17 +189,17 @@ func (x *Explorer) reap(c *world, emit func(*world)) {
 
 // indefensible reports that a request must not be repeated, because nothing could be done about
 // it.
-func (x *Explorer) indefensible(o op) bool {
+func (x *Explorer) indefensible(o steps.Op) bool {
 	if f := x.Config.Files; f != nil {
-		return !f.Careless && o.kind == opUnlink && (o.name == x.lock || strings.HasPrefix(x.names.texts[o.name], f.Turns))
+		return !f.Careless && o.Kind == steps.OpUnlink && (o.Name == x.lock || strings.HasPrefix(x.names.Texts[o.Name], f.Turns))
 	}
-	return x.plain() && !x.Config.Directories.Careless && o.name == x.lock && (o.kind == opMkdir || o.kind == opRmdir || o.kind == opRemoveAbandoned)
+	return x.plain() && !x.Config.Directories.Careless && o.Name == x.lock && (o.Kind == steps.OpMkdir || o.Kind == steps.OpRmdir || o.Kind == steps.OpRemoveAbandoned)
 }
 
 // isLeftover reports whether a name may be left at the end.
-func (x *Explorer) isLeftover(name text) bool {
+func (x *Explorer) isLeftover(name steps.Text) bool {
 	d := x.Config.Directories
-	text := x.names.texts[name]
+	text := x.names.Texts[name]
 	switch {
 	case x.Config.Files != nil:
 		return strings.HasPrefix(text, x.Config.Files.Leftovers)
@@ -214,8 +217,8 @@ func (x *Explorer) isLeftover(name text) bool {
 // acquit marks all entries that are silent at the moment when nothing goes wrong any more.
 func (x *Explorer) acquit(c *world) {
 	for i := range c.tree {
-		if x.Config.Directories != nil && x.silent(c, c.tree[i].name) {
-			c.tree[i].sign = lapsed
+		if x.Config.Directories != nil && x.silent(c, c.tree[i].Name) {
+			c.tree[i].Sign = lapsed
 		}
 	}
 }
@@ -225,7 +228,7 @@ func (x *Explorer) acquit(c *world) {
 func (x *Explorer) provenIn(c *world, p int) {
 	q := &c.procs[p]
 	switch {
-	case c.now >= q.confirmed+millis(x.Config.Lease):
+	case c.now >= q.confirmed+steps.Millis(x.Config.Lease):
 		c.violated("%s is given a hold whose lease is over", x.title(p))
 	case q.hopeless == q.serial:
 		c.violated("%s is given a hold, but its entry was gone before it tried", x.title(p))
@@ -234,57 +237,57 @@ func (x *Explorer) provenIn(c *world, p int) {
 
 // removed is the attempt of p whose entry somebody else has removed, or 0.
 func (x *Explorer) removed(c *world, p int) uint8 {
-	m := maker{p, c.procs[p].condemned}
-	if x.Config.Directories == nil && x.Config.Objects == nil || slices.ContainsFunc(c.tree, func(e entry) bool { return x.isEntry(e.name) && x.names.makers[e.name] == m }) {
+	m := steps.Maker{Process: p, Serial: c.procs[p].condemned}
+	if x.Config.Directories == nil && x.Config.Objects == nil || slices.ContainsFunc(c.tree, func(e places.Entry) bool { return x.isEntry(e.Name) && x.names.Makers[e.Name] == m }) {
 		return 0
 	}
-	return m.serial
+	return m.Serial
 }
 
 // pinned executes what the kernel itself does to a directory. Pins belong to the directory,
 // whatever its name, and end with the process.
-func (x *Explorer) pinned(c *world, p int, o op) (reply, bool) {
-	e := c.tree.get(o.name)
-	switch o.kind {
-	case opUnpin:
+func (x *Explorer) pinned(c *world, p int, o steps.Op) (steps.Reply, bool) {
+	e := c.tree.Get(o.Name)
+	switch o.Kind {
+	case steps.OpUnpin:
 		for i := range c.tree {
-			if d := &c.tree[i]; d.born == o.name {
-				d.pins &^= 1 << p
+			if d := &c.tree[i]; d.Born == o.Name {
+				d.Pins &^= 1 << p
 			}
 		}
-		return reply{}, true
-	case opStake, opPin:
+		return steps.Reply{}, true
+	case steps.OpStake, steps.OpPin:
 		switch {
-		case o.kind == opStake && x.Config.Directories.Unmarked:
-			return failed(unix.EOPNOTSUPP), true
+		case o.Kind == steps.OpStake && x.Config.Directories.Unmarked:
+			return steps.Failed(unix.EOPNOTSUPP), true
 		case e == nil:
-			return failed(unix.ENOENT), true
+			return steps.Failed(unix.ENOENT), true
 		}
-		if o.kind == opStake {
-			e.born = o.name
+		if o.Kind == steps.OpStake {
+			e.Born = o.Name
 		}
-		if e.born != 0 {
-			e.pins |= 1 << p
+		if e.Born != 0 {
+			e.Pins |= 1 << p
 		}
-		return ok(int64(e.born)), true
-	case opRemoveAbandoned:
-		if !x.abandoned(c, o.name) {
-			return failed(unix.ENOTEMPTY), true
+		return steps.OK(int64(e.Born)), true
+	case steps.OpRemoveAbandoned:
+		if !x.abandoned(c, o.Name) {
+			return steps.Failed(unix.ENOTEMPTY), true
 		}
-		return failed(c.tree.remove(x.names, op{kind: opRmdir, name: o.name}, c.now)), true
+		return steps.Failed(c.tree.Remove(x.names, steps.Op{Kind: steps.OpRmdir, Name: o.Name}, c.now)), true
 	}
-	return reply{}, false
+	return steps.Reply{}, false
 }
 
 // abandoned reports whether a directory is empty, was staked, and is not pinned by anybody who
 // lives.
-func (x *Explorer) abandoned(c *world, name text) bool {
-	e := c.tree.get(name)
-	if e == nil || e.born == 0 || len(c.tree.children(x.names, name)) > 0 {
+func (x *Explorer) abandoned(c *world, name steps.Text) bool {
+	e := c.tree.Get(name)
+	if e == nil || e.Born == 0 || len(c.tree.Children(x.names, name)) > 0 {
 		return false
 	}
 	for p := range c.procs {
-		if e.pins&(1<<p) != 0 && !c.procs[p].crashed && x.op(c, p).kind != opDone {
+		if e.Pins&(1<<p) != 0 && !c.procs[p].crashed && x.op(c, p).Kind != steps.OpDone {
 			return false
 		}
 	}

@@ -1,15 +1,11 @@
 // Package explore searches all that a few processes can do to each other through a directory or a
 // bucket, with the code under test running for real.
 //
-// A process is its answers so far. The code under test is deterministic: it gets its ids, clocks,
-// verdicts and the file system from outside (Env). So what a process does next depends only on
-// the answers that it got, and the code has to run just once for each new answer (graph, runner).
-// After that a step of the search is a look-up. Between two calls a process is even less: the
-// values that it holds (fingerprint). Where ways lead to equal values, they join.
+// Three packages beside it have its parts. steps has what processes ask of the world, one step at
+// a time. actors has the processes, each as a graph of its steps. places has what locks are in.
 //
-// A state (world) is the directory, what each host believes of it, the requests that may come
-// again, the time, what the adversary may still do, and for each process where in its graph it
-// is. From a state follow other states (step, adversary). They are searched breadth first
+// A state (world) is the places, the requests that may come again, the time, what the adversary may
+// still do, and for each process where in its graph it is. From a state follow other states (step, adversary). They are searched breadth first
 // (search) or walked through at random (walk). States are compared by 128 bits of hash. The
 // properties are checked as the states are made (property), and by letting everybody finish
 // (settle).

@@ -12,21 +12,22 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/generation/symlinks"
 	"locksmith/backends/process"
+	"locksmith/test/explorer/actors"
 )
 
 // A naive lock is the one in the literature: a symbolic link with a well-known name. Whoever has
 // waited long enough removes it by that name.
 type naive struct {
-	Lock  // nothing else is asked of it
-	env   Env
-	id    string
-	since time.Duration
-	seen  string
+	actors.Lock // nothing else is asked of it
+	env         actors.Env
+	id          string
+	since       time.Duration
+	seen        string
 }
 
 const lockName = "G/lock"
 
-func newNaive(e Env) Lock { return &naive{env: e} }
+func newNaive(e actors.Env) actors.Lock { return &naive{env: e} }
 
 func (l *naive) dir() symlinks.Dir { return l.env.Dir() }
 
@@ -75,8 +76,10 @@ func (l *naive) Release(context.Context) error {
 const testLease = 4 * time.Second
 
 func naiveConfig(adversary Budget) Config {
-	role := func(host int) Role { return Role{System: newNaive, Host: Host{Number: host}, Rounds: 1} }
-	return Config{Name: "naive", Lease: testLease, Roles: []Role{role(0), role(1), role(2)}, Adversary: adversary, NoTokens: true}
+	role := func(host int) actors.Role {
+		return actors.Role{System: newNaive, Host: actors.Host{Number: host}, Rounds: 1}
+	}
+	return Config{Name: "naive", Lease: testLease, Roles: []actors.Role{role(0), role(1), role(2)}, Adversary: adversary, NoTokens: true}
 }
 
 // While nobody breaks it, the naive lock excludes. Otherwise two hold it: a process that is

@@ -3,12 +3,16 @@ package explore
 import (
 	"fmt"
 	"time"
+
+	"locksmith/test/explorer/actors"
+	"locksmith/test/explorer/places"
+	"locksmith/test/explorer/steps"
 )
 
 // A Config is one small world to explore.
 type Config struct {
 	Name      string
-	Roles     []Role
+	Roles     []actors.Role
 	Lease     time.Duration
 	Adversary Budget
 	// Tick makes caches as bad as those of NFSv3 within one tick of the server's clock. Nothing
@@ -54,11 +58,11 @@ type Config struct {
 // An Explorer explores one Config. One goroutine may use it.
 type Explorer struct {
 	Config Config
-	names  *names
-	roles  []Role // the last is that of the cleaner
-	graphs []*graph
+	names  *steps.Names
+	roles  []actors.Role // the last is that of the cleaner
+	graphs []*actors.Graph
 	spare  []*world
-	lock   text // of Directories or Files
+	lock   steps.Text // of Directories or Files
 	// opening is what happened in the prelude.
 	opening []string
 	Steps   uint64 // how many worlds were made
@@ -66,23 +70,23 @@ type Explorer struct {
 
 // NewExplorer prepares to explore c. The cleaner has the system of the first role.
 func NewExplorer(c Config) *Explorer {
-	x := &Explorer{Config: c, names: newNames()}
+	x := &Explorer{Config: c, names: steps.NewNames()}
 	for _, dir := range c.places() {
-		x.names.of(dir)
+		x.names.Of(dir)
 	}
 	if c.Directories != nil {
-		x.lock = x.names.of(c.Directories.Lock)
+		x.lock = x.names.Of(c.Directories.Lock)
 	}
 	if c.Files != nil {
-		x.lock = x.names.of(c.Files.Lock)
+		x.lock = x.names.Of(c.Files.Lock)
 	}
-	cleaner := Role{System: c.Roles[0].System, Host: Host{Number: len(x.hostNumbers(c))}, Rounds: 1, Cleaner: true}
+	cleaner := actors.Role{System: c.Roles[0].System, Host: actors.Host{Number: len(x.hostNumbers(c))}, Rounds: 1, Cleaner: true}
 	x.roles = append(append(x.roles, c.Roles...), cleaner)
 	for i := range x.roles {
 		x.roles[i].Lease = c.Lease
-		x.roles[i].nap, x.roles[i].naps = c.nap(), c.naps()
-		x.roles[i].keeps = c.Kernel != nil
-		x.graphs = append(x.graphs, newGraph(x.names, i, x.roles[i]))
+		x.roles[i].Nap, x.roles[i].Naps = c.nap(), c.naps()
+		x.roles[i].Keeps = c.Kernel != nil
+		x.graphs = append(x.graphs, actors.NewGraph(x.names, i, x.roles[i]))
 	}
 	return x
 }
@@ -112,11 +116,11 @@ func (c Config) places() []string {
 	return []string{"G", "R"}
 }
 
-func (x *Explorer) hostNumbers(c Config) []Host {
-	var hosts []Host
+func (x *Explorer) hostNumbers(c Config) []actors.Host {
+	var hosts []actors.Host
 	for _, r := range c.Roles {
 		for len(hosts) <= r.Host.Number {
-			hosts = append(hosts, Host{})
+			hosts = append(hosts, actors.Host{})
 		}
 		hosts[r.Host.Number] = r.Host
 	}
@@ -126,7 +130,7 @@ func (x *Explorer) hostNumbers(c Config) []Host {
 // Close ends all processes.
 func (x *Explorer) Close() {
 	for _, g := range x.graphs {
-		g.close()
+		g.Close()
 	}
 }
 
@@ -142,9 +146,9 @@ func (x *Explorer) title(p int) string {
 
 // start returns the world before anything has happened.
 func (x *Explorer) start() *world {
-	w := &world{left: x.Config.Adversary, owner: nobody, hosts: make([]host, len(x.hostNumbers(x.Config))+1)}
+	w := &world{left: x.Config.Adversary, owner: nobody, hosts: make([]places.Client, len(x.hostNumbers(x.Config))+1)}
 	for _, dir := range x.Config.places() {
-		w.tree.create(x.names, entry{name: x.names.of(dir)})
+		w.tree.Create(x.names, places.Entry{Name: x.names.Of(dir)})
 	}
 	w.procs = make([]proc, len(x.roles))
 	w.procs[len(x.roles)-1].absent = true
@@ -154,7 +158,7 @@ func (x *Explorer) start() *world {
 	x.readClocks(w, func(c *world) { started = x.copy(c) })
 	x.opening = nil
 	for _, p := range x.Config.Late {
-		started = x.goOnTo(started, p, func(o op) bool { return o.kind == opPutNew })
+		started = x.goOnTo(started, p, func(o steps.Op) bool { return o.Kind == steps.OpPutNew })
 	}
 	for _, p := range x.Config.Prelude {
 		started = x.goOn(started, p)
@@ -162,7 +166,7 @@ func (x *Explorer) start() *world {
 	for _, p := range x.Config.Fallen {
 		x.fall(started, p)
 	}
-	removal := func(o op) bool { return o.kind == opUnlink && o.name == x.lock }
+	removal := func(o steps.Op) bool { return o.Kind == steps.OpUnlink && o.Name == x.lock }
 	for _, p := range x.Config.Dying {
 		started = x.goOnTo(started, p, removal)
 		x.fall(started, p)
@@ -180,11 +184,11 @@ func (x *Explorer) fall(w *world, p int) {
 
 // goOn lets process p take steps until it holds the lock or waits for it.
 func (x *Explorer) goOn(w *world, p int) *world {
-	return x.goOnTo(w, p, func(o op) bool { return o.kind <= opAwait || o.kind == opRest })
+	return x.goOnTo(w, p, func(o steps.Op) bool { return o.Kind <= steps.OpAwait || o.Kind == steps.OpRest })
 }
 
 // goOnTo lets process p take steps until its next one is the wanted one.
-func (x *Explorer) goOnTo(w *world, p int, there func(op) bool) *world {
+func (x *Explorer) goOnTo(w *world, p int, there func(steps.Op) bool) *world {
 	for {
 		var next *world
 		x.step(w, p, func(c *world) {
@@ -270,8 +274,8 @@ func (x *Explorer) choices(w *world) []choice {
 	for i := range w.dups {
 		all = append(all, choice{kind: repeated, subject: uint8(i)})
 	}
-	for i := range w.machine.asleep {
-		if w.machine.next(i) {
+	for i := range w.machine.Asleep {
+		if w.machine.Next(i) {
 			all = append(all, choice{kind: gave, subject: uint8(i)})
 		}
 	}

@@ -5,6 +5,9 @@ import (
 	"slices"
 
 	"golang.org/x/sys/unix"
+
+	"locksmith/test/explorer/places"
+	"locksmith/test/explorer/steps"
 )
 
 // Kernel says what is different if the lock is a file of one machine. The kernel knows who has
@@ -19,100 +22,100 @@ func (s stepper) kernel() {
 	s.answer(noFault, s.askKernel)
 }
 
-func (s stepper) askKernel(c *world) reply {
+func (s stepper) askKernel(c *world) steps.Reply {
 	m, p := &c.machine, s.p
-	if s.op.kind != opRemove {
+	if s.op.Kind != steps.OpRemove {
 		c.procs[p].saw = 0
 	}
-	switch s.op.kind {
-	case opMake:
-		if m.lock != 0 {
-			return failed(unix.EEXIST)
+	switch s.op.Kind {
+	case steps.OpMake:
+		if m.Lock != 0 {
+			return steps.Failed(unix.EEXIST)
 		}
-		return m.open(p, m.make(p, c.now))
-	case opOpenLock:
-		if m.lock == 0 {
-			return failed(unix.ENOENT)
+		return m.Open(p, m.Make(p, c.now))
+	case steps.OpOpenLock:
+		if m.Lock == 0 {
+			return steps.Failed(unix.ENOENT)
 		}
-		return m.open(p, m.lock)
-	case opByHand:
+		return m.Open(p, m.Lock)
+	case steps.OpByHand:
 		s.removeByHand(c)
-		return reply{}
+		return steps.Reply{}
 	}
-	return s.callOn(c, m.at(p, s.op.subject))
+	return s.callOn(c, m.At(p, s.op.Subject))
 }
 
 // callOn answers a call on an open file.
-func (s stepper) callOn(c *world, o *opened) reply {
-	m, f := &c.machine, c.machine.file(o.file)
-	switch s.op.kind {
-	case opSize, opText:
-		v := view{number: uint32(f.number), stamp: f.stamp, links: int32(len(s.names.texts[f.content]))}
-		if s.op.kind == opText {
-			v.content = f.content
+func (s stepper) callOn(c *world, o *places.Opened) steps.Reply {
+	m, f := &c.machine, c.machine.File(o.File)
+	switch s.op.Kind {
+	case steps.OpSize, steps.OpText:
+		v := steps.View{Number: uint32(f.Number), Stamp: f.Stamp, Links: int32(len(s.names.Texts[f.Content]))}
+		if s.op.Kind == steps.OpText {
+			v.Content = f.Content
 		}
-		return ok(s.names.view(v))
-	case opFill:
-		f.content, f.stamp = s.op.to, c.now
+		return steps.OK(s.names.View(v))
+	case steps.OpFill:
+		f.Content, f.Stamp = s.op.To, c.now
 		s.wake(c, s.p)
-	case opStamp:
-		f.stamp = c.now
-	case opFlock:
-		if !o.locked && m.isLocked(o.file) {
-			return failed(unix.EWOULDBLOCK)
+	case steps.OpStamp:
+		f.Stamp = c.now
+	case steps.OpFlock:
+		if !o.Locked && m.IsLocked(o.File) {
+			return steps.Failed(unix.EWOULDBLOCK)
 		}
-		o.locked = true
-	case opNamed:
-		if m.lock != o.file {
-			return failed(unix.ENOENT)
+		o.Locked = true
+	case steps.OpNamed:
+		if m.Lock != o.File {
+			return steps.Failed(unix.ENOENT)
 		}
-		c.procs[s.p].saw = text(o.file)
-	case opRemove:
-		return s.removeLock(c, o.file)
-	case opShut:
-		wrote := int(f.maker) == s.p
-		m.opened = slices.DeleteFunc(m.opened, func(x opened) bool { return x == *o })
-		m.tidy()
+		c.procs[s.p].saw = steps.Text(o.File)
+	case steps.OpRemove:
+		return s.removeLock(c, o.File)
+	case steps.OpShut:
+		wrote := int(f.Maker) == s.p
+		m.Opened = slices.DeleteFunc(m.Opened, func(x places.Opened) bool { return x == *o })
+		m.Tidy()
 		if wrote {
 			s.wake(c, s.p)
 		}
-	case opSit:
-		o.seated = m.seated(o.file) < s.Config.Kernel.Seats
-		return ok(int64(b2i(o.seated)))
-	case opQueue:
-		m.asleep = append(m.asleep, thread{o.process, o.fd})
+	case steps.OpSit:
+		o.Seated = m.Seated(o.File) < s.Config.Kernel.Seats
+		return steps.OK(int64(steps.Bit(o.Seated)))
+	case steps.OpQueue:
+		m.Asleep = append(m.Asleep, places.Thread{Process: o.Process, FD: o.FD})
 	}
-	return reply{}
+	return steps.Reply{}
 }
 
 // removeLock removes the file at the lock's path, which should be the given file. Nobody may hold
 // the lock by the removed file.
-func (s stepper) removeLock(c *world, file uint8) reply {
-	if c.machine.lock == 0 {
-		return failed(unix.ENOENT)
+func (s stepper) removeLock(c *world, file uint8) steps.Reply {
+	if c.machine.Lock == 0 {
+		return steps.Failed(unix.ENOENT)
 	}
 	switch p := s.holder(c); {
 	case p < 0, p == s.p:
-	case c.machine.lock != file && c.procs[s.p].saw == text(file): // it was the lock when this process looked
+	case c.machine.Lock != file && c.procs[s.p].saw == steps.Text(file): // it was the lock when this process looked
 		c.violated("%s removes the lock of %s, %s", s.title(s.p), s.title(p), Meanwhile)
 	default:
 		c.violated("%s removes the lock of %s, which is alive", s.title(s.p), s.title(p))
 	}
 	s.gone(c)
-	return reply{}
+	return steps.Reply{}
 }
 
 func (s stepper) gone(c *world) {
-	c.machine.lock = 0
-	c.machine.tidy()
+	c.machine.Lock = 0
+	c.machine.Tidy()
 	s.wake(c, s.p)
 }
 
 // holder is the process that holds the lock by the file at the lock's path; -1: none.
 func (x *Explorer) holder(c *world) int {
 	m := &c.machine
-	for _, o := range m.opened {
-		if p := int(o.process); o.file == m.lock && o.locked && c.procs[p].holding && int(m.file(o.file).maker) == p {
+	for _, o := range m.Opened {
+		if p := int(o.Process); o.File == m.Lock && o.Locked && c.procs[p].holding && int(m.File(o.File).Maker) == p {
 			return p
 		}
 	}
@@ -120,7 +123,7 @@ func (x *Explorer) holder(c *world) int {
 }
 
 func (s stepper) removeByHand(c *world) {
-	if c.machine.lock == 0 {
+	if c.machine.Lock == 0 {
 		return
 	}
 	if p := s.holder(c); p >= 0 {
@@ -132,18 +135,18 @@ func (s stepper) removeByHand(c *world) {
 // give lets the kernel give its lock to a sleeping thread. The process finds out when it next
 // asks the kernel for something.
 func (x *Explorer) give(w *world, i int, emit func(*world)) {
-	if !w.machine.next(i) {
+	if !w.machine.Next(i) {
 		return
 	}
 	c := x.copy(w)
 	defer x.drop(c)
-	t := c.machine.asleep[i]
-	c.machine.asleep = slices.Delete(c.machine.asleep, i, i+1)
-	c.machine.at(int(t.process), int8(t.fd)).locked = true
-	q := &c.procs[t.process]
-	q.given = t.fd
-	q.awake = q.awake || x.op(c, int(t.process)).kind == opRest
-	c.action = action{kind: gave, process: int(t.process), op: op{subject: int8(t.fd)}}
+	t := c.machine.Asleep[i]
+	c.machine.Asleep = slices.Delete(c.machine.Asleep, i, i+1)
+	c.machine.At(int(t.Process), int8(t.FD)).Locked = true
+	q := &c.procs[t.Process]
+	q.given = t.FD
+	q.awake = q.awake || x.op(c, int(t.Process)).Kind == steps.OpRest
+	c.action = action{kind: gave, process: int(t.Process), op: steps.Op{Subject: int8(t.FD)}}
 	emit(c)
 }
 
@@ -153,19 +156,19 @@ func (x *Explorer) exit(c *world, p int) {
 		return
 	}
 	m := &c.machine
-	m.opened = slices.DeleteFunc(m.opened, func(o opened) bool { return int(o.process) == p })
-	m.asleep = slices.DeleteFunc(m.asleep, func(t thread) bool { return int(t.process) == p })
+	m.Opened = slices.DeleteFunc(m.Opened, func(o places.Opened) bool { return int(o.Process) == p })
+	m.Asleep = slices.DeleteFunc(m.Asleep, func(t places.Thread) bool { return int(t.Process) == p })
 	c.procs[p].given = 0
-	m.tidy()
+	m.Tidy()
 	x.wake(c, p)
 }
 
 // checkLocks: a process that has released the lock, or ends, has no kernel lock but one that it
 // was just given.
 func (x *Explorer) checkLocks(c *world, p int) {
-	for _, o := range c.machine.opened {
-		if int(o.process) == p && o.locked && o.fd != c.procs[p].given {
-			c.violated("%s keeps the kernel lock of file %d for nothing", x.title(p), o.file)
+	for _, o := range c.machine.Opened {
+		if int(o.Process) == p && o.Locked && o.FD != c.procs[p].given {
+			c.violated("%s keeps the kernel lock of file %d for nothing", x.title(p), o.File)
 		}
 	}
 }
@@ -178,7 +181,7 @@ const Stopped = "which is stopped with the kernel lock of a dead one's file"
 // lock. It may not if it has the kernel lock of the file that is the lock.
 func (x *Explorer) mayStop(w *world, p int) bool {
 	q := &w.procs[p]
-	if x.Config.Kernel == nil || q.crashed || q.absent || x.op(w, p).kind == opDone {
+	if x.Config.Kernel == nil || q.crashed || q.absent || x.op(w, p).Kind == steps.OpDone {
 		return false
 	}
 	return !x.blocks(w, p) || x.Config.Limit == Stopped && !x.made(w, p)
@@ -186,12 +189,12 @@ func (x *Explorer) mayStop(w *world, p int) bool {
 
 // blocks reports whether a process has the kernel lock of the file that is the lock.
 func (x *Explorer) blocks(w *world, p int) bool {
-	return slices.ContainsFunc(w.machine.opened, func(o opened) bool { return int(o.process) == p && o.locked && o.file == w.machine.lock })
+	return slices.ContainsFunc(w.machine.Opened, func(o places.Opened) bool { return int(o.Process) == p && o.Locked && o.File == w.machine.Lock })
 }
 
 // made reports whether a process has made the file that is the lock.
 func (x *Explorer) made(w *world, p int) bool {
-	return w.machine.lock != 0 && int(w.machine.file(w.machine.lock).maker) == p
+	return w.machine.Lock != 0 && int(w.machine.File(w.machine.Lock).Maker) == p
 }
 
 // letOthersFinish is letFinish while process p is stopped. Stopping takes the thread of p out of
@@ -201,7 +204,7 @@ func (x *Explorer) letOthersFinish(w *world, p int, tell bool) ending {
 	c := x.calm(w, e)
 	q := &c.procs[p]
 	q.stopped = true
-	c.machine.asleep = slices.DeleteFunc(c.machine.asleep, func(t thread) bool { return int(t.process) == p })
+	c.machine.Asleep = slices.DeleteFunc(c.machine.Asleep, func(t places.Thread) bool { return int(t.Process) == p })
 	before := x.blocks(c, p) && !x.made(c, p)
 	c = x.takeTurns(c, e)
 	if who := x.waiting(c); before && who != "" {
@@ -213,7 +216,7 @@ func (x *Explorer) letOthersFinish(w *world, p int, tell bool) ending {
 // unwoken says who sleeps though the lock is free, if only time would wake them.
 func (x *Explorer) unwoken(c *world) string {
 	stopped := slices.ContainsFunc(c.procs, func(q proc) bool { return q.stopped })
-	if x.Config.Kernel == nil || c.machine.lock != 0 || stopped {
+	if x.Config.Kernel == nil || c.machine.Lock != 0 || stopped {
 		return ""
 	}
 	if who := x.waiting(c); who != "" {

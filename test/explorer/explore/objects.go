@@ -5,6 +5,9 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"locksmith/test/explorer/places"
+	"locksmith/test/explorer/steps"
 )
 
 // Objects says what is different if the lock is made of objects in a store. Nothing is cached.
@@ -26,38 +29,38 @@ const (
 )
 
 // serveObject executes a request as the store would.
-func (x *Explorer) serveObject(c *world, o op) reply {
-	i, found := c.tree.search(o.name)
+func (x *Explorer) serveObject(c *world, o steps.Op) steps.Reply {
+	i, found := c.tree.Search(o.Name)
 	switch {
-	case o.kind == opList:
-		return x.names.listed(x.objectsAfter(c, o.name), x.Config.Objects.Page)
-	case o.kind == opPutNew && found:
-		return failed(unix.EEXIST)
-	case o.kind == opPut, o.kind == opPutNew:
+	case o.Kind == steps.OpList:
+		return x.names.Listed(x.objectsAfter(c, o.Name), x.Config.Objects.Page)
+	case o.Kind == steps.OpPutNew && found:
+		return steps.Failed(unix.EEXIST)
+	case o.Kind == steps.OpPut, o.Kind == steps.OpPutNew:
 		x.putObject(c, o)
-		return ok(0)
-	case o.kind == opDelete:
+		return steps.OK(0)
+	case o.Kind == steps.OpDelete:
 		if found {
 			c.tree = slices.Delete(c.tree, i, i+1)
 		}
-		return ok(0) // even if there was none
+		return steps.OK(0) // even if there was none
 	case !found:
-		return failed(unix.ENOENT)
+		return steps.Failed(unix.ENOENT)
 	}
-	return ok(x.shown(&c.tree[i]))
+	return steps.OK(x.shown(&c.tree[i]))
 }
 
 // putObject writes an object. A sign of life after a whole lease of silence does not count.
-func (x *Explorer) putObject(c *world, o op) {
+func (x *Explorer) putObject(c *world, o steps.Op) {
 	alive := x.alive(o)
 	late := x.silent(c, alive)
-	i, found := c.tree.search(o.name)
+	i, found := c.tree.Search(o.Name)
 	if !found {
-		c.tree = slices.Insert(c.tree, i, entry{name: o.name})
+		c.tree = slices.Insert(c.tree, i, places.Entry{Name: o.Name})
 	}
-	c.tree[i].link = o.to
+	c.tree[i].Link = o.To
 	if !x.Config.Objects.Still {
-		c.tree[i].stamp = c.now
+		c.tree[i].Stamp = c.now
 	}
 	if late {
 		x.vital(c, alive, lapsed)
@@ -67,73 +70,73 @@ func (x *Explorer) putObject(c *world, o op) {
 }
 
 // reservation is the reservation of the ticket that a key contains; 0: the key has no ticket.
-func (x *Explorer) reservation(key text) text {
-	prefix, ticket, _ := strings.Cut(x.names.texts[key], ".")
+func (x *Explorer) reservation(key steps.Text) steps.Text {
+	prefix, ticket, _ := strings.Cut(x.names.Texts[key], ".")
 	switch prefix + "." {
 	case reservationPrefix:
 		return key
 	case beatPrefix:
-		return x.names.of(reservationPrefix + ticket)
+		return x.names.Of(reservationPrefix + ticket)
 	}
 	return 0
 }
 
 // broken reports whether the reservation of p's hold, an object, is gone.
 func (x *Explorer) broken(c *world, p int) bool {
-	held := maker{p, c.procs[p].serial}
-	return x.Config.Objects != nil && !slices.ContainsFunc(c.tree, func(e entry) bool { return x.isEntry(e.name) && x.names.makers[e.name] == held })
+	held := steps.Maker{Process: p, Serial: c.procs[p].serial}
+	return x.Config.Objects != nil && !slices.ContainsFunc(c.tree, func(e places.Entry) bool { return x.isEntry(e.Name) && x.names.Makers[e.Name] == held })
 }
 
-func (x *Explorer) isGeneration(key text) bool {
-	return strings.HasPrefix(x.names.texts[key], generationPrefix)
+func (x *Explorer) isGeneration(key steps.Text) bool {
+	return strings.HasPrefix(x.names.Texts[key], generationPrefix)
 }
 
 // isTaking reports whether a request writes a reservation or a generation.
-func (x *Explorer) isTaking(o op) bool {
-	return o.kind == opPutNew || o.kind == opPut && x.isEntry(o.name)
+func (x *Explorer) isTaking(o steps.Op) bool {
+	return o.Kind == steps.OpPutNew || o.Kind == steps.OpPut && x.isEntry(o.Name)
 }
 
 // isNewest reports whether an object is the newest generation.
-func (x *Explorer) isNewest(c *world, key text) bool {
-	return x.isGeneration(key) && !slices.ContainsFunc(c.tree, func(e entry) bool {
-		return x.isGeneration(e.name) && x.names.texts[e.name] > x.names.texts[key]
+func (x *Explorer) isNewest(c *world, key steps.Text) bool {
+	return x.isGeneration(key) && !slices.ContainsFunc(c.tree, func(e places.Entry) bool {
+		return x.isGeneration(e.Name) && x.names.Texts[e.Name] > x.names.Texts[key]
 	})
 }
 
 // shown is what a look at an object shows.
-func (x *Explorer) shown(e *entry) int64 {
-	return x.names.view(view{born: e.name, content: e.link, stamp: e.stamp})
+func (x *Explorer) shown(e *places.Entry) int64 {
+	return x.names.View(steps.View{Born: e.Name, Content: e.Link, Stamp: e.Stamp})
 }
 
 // objectsAfter returns the objects after a key, in the order of keys, as a listing shows them.
-func (x *Explorer) objectsAfter(c *world, key text) []text {
-	var all []text
+func (x *Explorer) objectsAfter(c *world, key steps.Text) []steps.Text {
+	var all []steps.Text
 	for i := range c.tree {
-		if x.names.texts[c.tree[i].name] > x.names.texts[key] {
-			all = append(all, text(x.shown(&c.tree[i])))
+		if x.names.Texts[c.tree[i].Name] > x.names.Texts[key] {
+			all = append(all, steps.Text(x.shown(&c.tree[i])))
 		}
 	}
-	x.names.inOrder(all)
+	x.names.InOrder(all)
 	return all
 }
 
 // endPage is the second half of a listing. What exists in both halves is shown. Each of the other
 // objects may be shown or not.
 func (s stepper) endPage() {
-	first, second := s.names.listings[s.from.procs[s.p].scan], s.objectsAfter(s.from, s.op.name)
-	among := func(all []text) func(text) bool {
-		return func(o text) bool {
-			return slices.ContainsFunc(all, func(p text) bool { return s.names.key(p) == s.names.key(o) })
+	first, second := s.names.Listings[s.from.procs[s.p].scan], s.objectsAfter(s.from, s.op.Name)
+	among := func(all []steps.Text) func(steps.Text) bool {
+		return func(o steps.Text) bool {
+			return slices.ContainsFunc(all, func(p steps.Text) bool { return s.names.Key(p) == s.names.Key(o) })
 		}
 	}
-	both := slices.DeleteFunc(slices.Clone(first), func(o text) bool { return !among(second)(o) })
+	both := slices.DeleteFunc(slices.Clone(first), func(o steps.Text) bool { return !among(second)(o) })
 	either := slices.Concat(slices.DeleteFunc(slices.Clone(first), among(second)), slices.DeleteFunc(slices.Clone(second), among(first)))
 	for _, some := range subsets(either) {
 		all := slices.Concat(both, some)
-		s.names.inOrder(all)
-		s.answer(tornEnd, func(c *world) reply {
+		s.names.InOrder(all)
+		s.answer(tornEnd, func(c *world) steps.Reply {
 			c.procs[s.p].scan = 0
-			return s.names.listed(all, s.Config.Objects.Page)
+			return s.names.Listed(all, s.Config.Objects.Page)
 		})
 	}
 }

@@ -40,7 +40,7 @@ func (x *Explorer) Search(limit int) Result {
 	r := Result{Name: x.Config.Name, States: uint64(s.seen.count), Steps: x.Steps, Settled: s.settled, Depth: s.depth,
 		Complete: s.complete, Took: time.Since(began), Wrong: wrong, Limit: s.first, Limits: s.limits}
 	for _, g := range x.graphs {
-		r.Nodes += len(g.nodes)
+		r.Nodes += g.Len()
 	}
 	r.Missed = slices.DeleteFunc(slices.Clone(x.Config.Meets), func(what string) bool { return s.limits[what] > 0 })
 	return r

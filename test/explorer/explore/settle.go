@@ -3,6 +3,9 @@ package explore
 import (
 	"fmt"
 	"strings"
+
+	"locksmith/test/explorer/places"
+	"locksmith/test/explorer/steps"
 )
 
 // An ending says how a world ended when everybody was let finish.
@@ -38,7 +41,7 @@ func (x *Explorer) calm(w *world, e *ending) *world {
 	c := x.copy(w)
 	c.left = Budget{}
 	for i := range c.hosts {
-		c.hosts[i] = host{}
+		c.hosts[i] = places.Client{}
 	}
 	for len(c.dups) > 0 {
 		c = x.turn(c, e, func(emit func(*world)) { x.repeat(c, 0, emit) })
@@ -82,8 +85,8 @@ func (x *Explorer) takeTurns(c *world, e *ending) *world {
 			moved = true
 			turns++
 		}
-		for i := 0; i < len(c.machine.asleep); i++ {
-			if c.machine.next(i) {
+		for i := 0; i < len(c.machine.Asleep); i++ {
+			if c.machine.Next(i) {
 				c = x.turn(c, e, func(emit func(*world)) { x.give(c, i, emit) })
 				moved = true
 				i = -1
@@ -99,7 +102,7 @@ func (x *Explorer) takeTurns(c *world, e *ending) *world {
 			c = x.turn(c, e, func(emit func(*world)) { x.reap(c, emit) })
 		case !moved && (x.waiting(c) == "" || x.helpless(c)):
 			return c
-		case !moved && x.Config.Kernel != nil && x.napping(c) == forever:
+		case !moved && x.Config.Kernel != nil && x.napping(c) == steps.Forever:
 			e.wrong = "not everybody ends, and nothing but others would wake " + x.waiting(c)
 		case !moved:
 			c = x.passTurn(c, e)
@@ -113,7 +116,7 @@ func (x *Explorer) takeTurns(c *world, e *ending) *world {
 // soon come again.
 func (x *Explorer) spent(c *world) bool {
 	for p := range c.procs {
-		if x.graphs[p].nodes[c.procs[p].node].serial > 250 {
+		if x.graphs[p].Serial(c.procs[p].node) > 250 {
 			return true
 		}
 	}
@@ -123,7 +126,7 @@ func (x *Explorer) spent(c *world) bool {
 // passing reports whether p works for a time that has not passed.
 func (x *Explorer) passing(c *world, p int) bool {
 	o := x.op(c, p)
-	return o.kind == opWork && o.wait > 0 && !c.procs[p].awake
+	return o.Kind == steps.OpWork && o.Wait > 0 && !c.procs[p].awake
 }
 
 // passTurn lets as much time pass as the first waiting process needs to wake.
@@ -132,17 +135,17 @@ func (x *Explorer) passTurn(c *world, e *ending) *world {
 	return x.turn(c, e, func(emit func(*world)) {
 		d := x.copy(c)
 		x.pass(d, max(wait, 1))
-		d.action = action{kind: jumped, op: op{wait: max(wait, 1)}}
+		d.action = action{kind: jumped, op: steps.Op{Wait: max(wait, 1)}}
 		x.readClocks(d, emit)
 	})
 }
 
 // napping is how long it takes until the first waiting process wakes by itself.
 func (x *Explorer) napping(c *world) int32 {
-	wait := forever
+	wait := steps.Forever
 	for p := range c.procs {
-		if o := x.op(c, p); !c.procs[p].crashed && !c.procs[p].absent && !c.procs[p].stopped && (o.kind == opAwait || o.kind == opRest || o.kind == opWork) {
-			wait = min(wait, o.wait)
+		if o := x.op(c, p); !c.procs[p].crashed && !c.procs[p].absent && !c.procs[p].stopped && (o.Kind == steps.OpAwait || o.Kind == steps.OpRest || o.Kind == steps.OpWork) {
+			wait = min(wait, o.Wait)
 		}
 	}
 	return wait
@@ -151,7 +154,7 @@ func (x *Explorer) napping(c *world) int32 {
 // helpless reports whether only processes wait that break nobody, before the cleaner comes.
 func (x *Explorer) helpless(c *world) bool {
 	for p := range c.procs {
-		if q := &c.procs[p]; !x.roles[p].Script && !q.crashed && !q.absent && x.op(c, p).kind != opDone {
+		if q := &c.procs[p]; !x.roles[p].Script && !q.crashed && !q.absent && x.op(c, p).Kind != steps.OpDone {
 			return false
 		}
 	}
@@ -162,7 +165,7 @@ func (x *Explorer) helpless(c *world) bool {
 func (x *Explorer) waiting(c *world) string {
 	var all []string
 	for p := range c.procs {
-		if q := &c.procs[p]; !q.crashed && !q.absent && !q.stopped && x.op(c, p).kind != opDone {
+		if q := &c.procs[p]; !q.crashed && !q.absent && !q.stopped && x.op(c, p).Kind != steps.OpDone {
 			all = append(all, x.title(p))
 		}
 	}
@@ -174,14 +177,14 @@ func (x *Explorer) leftover(c *world) string {
 	var all []string
 	generations := 0
 	for _, e := range c.tree {
-		name := x.names.texts[e.name]
-		generations += b2i(strings.HasPrefix(name, "G/lock.") || x.isGeneration(e.name) || strings.Contains(name, "/fence."))
-		if !x.isLeftover(e.name) {
+		name := x.names.Texts[e.Name]
+		generations += steps.Bit(strings.HasPrefix(name, "G/lock.") || x.isGeneration(e.Name) || strings.Contains(name, "/fence."))
+		if !x.isLeftover(e.Name) {
 			all = append(all, x.short(name))
 		}
 	}
 	switch {
-	case c.machine.lock != 0:
+	case c.machine.Lock != 0:
 		return "left over at the end: the lock file"
 	case len(all) > 0:
 		return fmt.Sprintf("left over at the end: %s", strings.Join(all, " "))

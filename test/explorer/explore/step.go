@@ -1,11 +1,16 @@
 package explore
 
+import (
+	"locksmith/test/explorer/places"
+	"locksmith/test/explorer/steps"
+)
+
 // A stepper makes all worlds that follow from a world when one process takes its step.
 type stepper struct {
 	*Explorer
 	from *world
 	p    int
-	op   op
+	op   steps.Op
 	emit func(*world)
 }
 
@@ -13,13 +18,13 @@ func (x *Explorer) step(w *world, p int, emit func(*world)) {
 	s := stepper{x, w, p, x.op(w, p), emit}
 	switch {
 	case !x.enabled(w, p):
-	case s.op.kind == opWork, s.op.kind == opAwait, s.op.kind == opRest:
-		s.answer(noFault, func(c *world) reply { c.procs[p].awake = false; return reply{} })
-	case s.op.kind == opRecall:
-		s.answer(noFault, func(c *world) reply { return ok(int64(c.memory)) })
-	case s.op.kind == opRemember:
-		s.answer(noFault, func(c *world) reply { c.memory = s.op.to; return reply{} })
-	case s.op.kind >= opMake:
+	case s.op.Kind == steps.OpWork, s.op.Kind == steps.OpAwait, s.op.Kind == steps.OpRest:
+		s.answer(noFault, func(c *world) steps.Reply { c.procs[p].awake = false; return steps.Reply{} })
+	case s.op.Kind == steps.OpRecall:
+		s.answer(noFault, func(c *world) steps.Reply { return steps.OK(int64(c.memory)) })
+	case s.op.Kind == steps.OpRemember:
+		s.answer(noFault, func(c *world) steps.Reply { c.memory = s.op.To; return steps.Reply{} })
+	case s.op.Kind >= steps.OpMake:
 		s.kernel()
 	case w.procs[p].scan != 0:
 		s.endScan()
@@ -44,14 +49,14 @@ func (x *Explorer) enabled(w *world, p int) bool {
 	if q.crashed || q.absent || q.asksLate || q.stopped {
 		return false
 	}
-	kind := x.op(w, p).kind
-	return kind != opDone && (kind != opAwait && kind != opRest || q.awake)
+	kind := x.op(w, p).Kind
+	return kind != steps.OpDone && (kind != steps.OpAwait && kind != steps.OpRest || q.awake)
 }
 
-func (x *Explorer) op(w *world, p int) op { return x.graphs[p].nodes[w.procs[p].node].op }
+func (x *Explorer) op(w *world, p int) steps.Op { return x.graphs[p].Op(w.procs[p].node) }
 
 // answer emits the worlds that follow from an answer.
-func (s stepper) answer(f fault, do func(*world) reply) {
+func (s stepper) answer(f fault, do func(*world) steps.Reply) {
 	c := s.copy(s.from)
 	defer s.drop(c)
 	r := do(c)
@@ -61,13 +66,13 @@ func (s stepper) answer(f fault, do func(*world) reply) {
 }
 
 // execute lets the server execute the step, and tells the others that something has changed.
-func (s stepper) execute(c *world) reply {
+func (s stepper) execute(c *world) steps.Reply {
 	return s.carryOut(c, false)
 }
 
 // carryOut executes the step. doubt says that the process will not learn the outcome from the
 // answer.
-func (s stepper) carryOut(c *world, doubt bool) reply {
+func (s stepper) carryOut(c *world, doubt bool) steps.Reply {
 	s.checkRemoval(c, s.p, s.op)
 	s.checkLock(c, s.p, s.op)
 	s.checkID(c, s.p, s.op)
@@ -75,10 +80,10 @@ func (s stepper) carryOut(c *world, doubt bool) reply {
 	if !local {
 		r = s.serve(c, s.op)
 	}
-	if r.err == 0 || !s.op.changes() {
+	if r.Err == 0 || !s.op.Changes() {
 		s.noticed(c, s.p, s.op)
 	}
-	if r.err == 0 && s.op.changes() {
+	if r.Err == 0 && s.op.Changes() {
 		s.own(c, s.p, s.op, doubt)
 		if s.stirs(c, s.op) {
 			s.wake(c, s.p)
@@ -89,7 +94,7 @@ func (s stepper) carryOut(c *world, doubt bool) reply {
 
 // serve lets the server execute a request. A sign of life after a whole lease of silence does not
 // count, because somebody may have decided already.
-func (x *Explorer) serve(c *world, o op) reply {
+func (x *Explorer) serve(c *world, o steps.Op) steps.Reply {
 	if x.Config.Files != nil {
 		return x.serveFile(c, o)
 	}
@@ -101,14 +106,14 @@ func (x *Explorer) serve(c *world, o op) reply {
 	}
 	alive := x.alive(o)
 	late := alive != 0 && x.silent(c, alive)
-	r := c.tree.do(x.names, o, c.now)
+	r := c.tree.Do(x.names, o, c.now)
 	switch {
-	case r.err != 0:
+	case r.Err != 0:
 	case late:
 		x.vital(c, alive, lapsed)
 	case alive != 0:
 		x.vital(c, alive, c.now)
-	case o.renames() && x.Config.Directories != nil:
+	case o.Renames() && x.Config.Directories != nil:
 		x.arrived(c, o)
 	}
 	return r
@@ -126,17 +131,17 @@ func (x *Explorer) wake(c *world, p int) {
 // rouse wakes a process. A process that has ended has nothing to see.
 func (x *Explorer) rouse(c *world, p int) {
 	q := &c.procs[p]
-	if kind := x.op(c, p).kind; kind != opRest { // only the kernel's queue, or time, ends an opRest
-		q.awake = !q.crashed && kind != opDone
+	if kind := x.op(c, p).Kind; kind != steps.OpRest { // only the kernel's queue, or time, ends an OpRest
+		q.awake = !q.crashed && kind != steps.OpDone
 	}
 }
 
-func (s stepper) host(c *world) *host { return &c.hosts[s.roles[s.p].Host.Number] }
+func (s stepper) host(c *world) *places.Client { return &c.hosts[s.roles[s.p].Host.Number] }
 
 // server emits the ordinary answer. A listing may also be read in two halves.
 func (s stepper) server() {
-	s.answer(noFault, func(c *world) reply { return s.learned(c, s.execute(c)) })
-	if s.op.kind == opList && s.from.left.Torn > 0 && (s.Config.Objects != nil || s.from.tree.has(s.op.name)) {
+	s.answer(noFault, func(c *world) steps.Reply { return s.learned(c, s.execute(c)) })
+	if s.op.Kind == steps.OpList && s.from.left.Torn > 0 && (s.Config.Objects != nil || s.from.tree.Has(s.op.Name)) {
 		c := s.copy(s.from)
 		defer s.drop(c)
 		c.left.Torn--
@@ -147,19 +152,19 @@ func (s stepper) server() {
 }
 
 // learned puts the answer into the host's cache.
-func (s stepper) learned(c *world, r reply) reply {
+func (s stepper) learned(c *world, r steps.Reply) steps.Reply {
 	if s.caches() {
-		s.host(c).learn(s.names, s.op, r, s.Config.Tick)
+		s.host(c).Learn(s.names, s.op, r, s.Config.Tick)
 	}
 	return r
 }
 
 // firstHalf is what exists when a listing begins.
-func (s stepper) firstHalf(c *world) listing {
+func (s stepper) firstHalf(c *world) steps.Listing {
 	if s.Config.Objects != nil {
-		return s.names.listing(s.objectsAfter(c, s.op.name))
+		return s.names.Listing(s.objectsAfter(c, s.op.Name))
 	}
-	return listing(c.tree.list(s.names, s.op.name).value)
+	return steps.Listing(c.tree.List(s.names, s.op.Name).Value)
 }
 
 // endScan is the second half of a listing. What exists in both halves is shown. Each of the other
@@ -169,47 +174,47 @@ func (s stepper) endScan() {
 		s.endPage()
 		return
 	}
-	first := s.names.listings[s.from.procs[s.p].scan]
-	second := s.from.tree.children(s.names, s.op.name)
+	first := s.names.Listings[s.from.procs[s.p].scan]
+	second := s.from.tree.Children(s.names, s.op.Name)
 	both, either := compare(first, second)
 	for _, some := range subsets(either) {
-		s.answer(tornEnd, func(c *world) reply {
+		s.answer(tornEnd, func(c *world) steps.Reply {
 			c.procs[s.p].scan = 0
-			return s.learned(c, ok(int64(s.names.listing(merge(both, some)))))
+			return s.learned(c, steps.OK(int64(s.names.Listing(merge(both, some)))))
 		})
 	}
 }
 
 // proves reports whether a request, if it succeeds, proves that p's entry exists.
-func (x *Explorer) proves(p int, o op) bool {
-	return o.kind == opTouch || (o.kind == opTouchFile || o.kind == opPut) && x.names.makers[o.name].process == p || o.changes() && x.Config.Directories != nil && x.names.makers[x.alive(o)].process == p
+func (x *Explorer) proves(p int, o steps.Op) bool {
+	return o.Kind == steps.OpTouch || (o.Kind == steps.OpTouchFile || o.Kind == steps.OpPut) && x.names.Makers[o.Name].Process == p || o.Changes() && x.Config.Directories != nil && x.names.Makers[x.alive(o)].Process == p
 }
 
 // proceed gives process p its answer, and notes what p did because of it.
-func (x *Explorer) proceed(c *world, p int, r reply) {
+func (x *Explorer) proceed(c *world, p int, r steps.Reply) {
 	q := &c.procs[p]
 	o := x.op(c, p)
-	if r.err == 0 && x.proves(p, o) {
+	if r.Err == 0 && x.proves(p, o) {
 		q.touched = q.sent
 	}
-	if r.err != 0 && o.kind == opPut && x.isEntry(o.name) {
-		q.made = x.names.makers[o.name].serial
+	if r.Err != 0 && o.Kind == steps.OpPut && x.isEntry(o.Name) {
+		q.made = x.names.Makers[o.Name].Serial
 	}
-	r.given, q.given = q.given != 0, 0
-	e := x.graphs[p].follow(q.node, r)
-	q.node, q.sent = e.to, 0
+	r.Given, q.given = q.given != 0, 0
+	e := x.graphs[p].Follow(q.node, r)
+	q.node, q.sent = e.To, 0
 	switch next := x.op(c, p); {
 	case x.proves(p, next):
 		q.sent = c.now
-	case next.kind == opRest:
+	case next.Kind == steps.OpRest:
 		q.awake = false
-	case next.kind == opDone:
+	case next.Kind == steps.OpDone:
 		q.awake, q.touched, q.confirmed = false, 0, 0
 	}
-	for _, n := range e.notes {
+	for _, n := range e.Notes {
 		x.heed(c, p, n)
 	}
-	if x.op(c, p).kind == opDone {
+	if x.op(c, p).Kind == steps.OpDone {
 		x.checkLocks(c, p)
 		x.exit(c, p)
 	}
@@ -222,7 +227,7 @@ func (x *Explorer) readClocks(c *world, emit func(*world)) {
 	for p := range c.procs {
 		q := &c.procs[p]
 		o := x.op(c, p)
-		if q.crashed || q.asksLate || q.absent || o.kind < opNow || o.kind > opJudge {
+		if q.crashed || q.asksLate || q.absent || o.Kind < steps.OpNow || o.Kind > steps.OpJudge {
 			continue
 		}
 		if x.sleeps(c, o) {
@@ -239,28 +244,28 @@ func (x *Explorer) readClocks(c *world, emit func(*world)) {
 	emit(c)
 }
 
-func (x *Explorer) sleeps(c *world, o op) bool {
-	switch o.kind {
-	case opNow:
+func (x *Explorer) sleeps(c *world, o steps.Op) bool {
+	switch o.Kind {
+	case steps.OpNow:
 		return !x.Config.Prompt && c.left.Short+c.left.Half+c.left.Full > 0
-	case opJudge:
-		return c.left.Crashes > 0 && !c.procs[o.subject].crashed
+	case steps.OpJudge:
+		return c.left.Crashes > 0 && !c.procs[o.Subject].crashed
 	}
 	return false // the wall clock is only for people
 }
 
-func (x *Explorer) reading(c *world, p int, o op) reply {
-	if o.kind != opJudge {
-		return ok(int64(c.now))
+func (x *Explorer) reading(c *world, p int, o steps.Op) steps.Reply {
+	if o.Kind != steps.OpJudge {
+		return steps.OK(int64(c.now))
 	}
 	r := x.roles[p]
 	switch {
-	case r.Misjudges && int(o.subject) != p:
-		return ok(2)
-	case x.roles[o.subject].Host.Number != r.Host.Number && !(r.Cleaner && (x.plain() || x.Config.Files != nil || x.Config.Kernel != nil)):
-		return ok(0)
-	case c.procs[o.subject].crashed:
-		return ok(2)
+	case r.Misjudges && int(o.Subject) != p:
+		return steps.OK(2)
+	case x.roles[o.Subject].Host.Number != r.Host.Number && !(r.Cleaner && (x.plain() || x.Config.Files != nil || x.Config.Kernel != nil)):
+		return steps.OK(0)
+	case c.procs[o.Subject].crashed:
+		return steps.OK(2)
 	}
-	return ok(1)
+	return steps.OK(1)
 }

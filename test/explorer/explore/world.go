@@ -3,6 +3,10 @@ package explore
 import (
 	"encoding/binary"
 	"slices"
+
+	"locksmith/test/explorer/actors"
+	"locksmith/test/explorer/places"
+	"locksmith/test/explorer/steps"
 )
 
 // A Budget is what the adversary may still do, and how often.
@@ -19,20 +23,20 @@ type Budget struct {
 
 // A request is one that the server executes later, again or for the first time.
 type request struct {
-	op   op
+	op   steps.Op
 	from int8
-	aim  text // the file that had op's name when it was sent (checkLate)
+	aim  steps.Text // the file that had op's name when it was sent (checkLate)
 }
 
 // A proc is a process as the world sees it.
 type proc struct {
-	node     nodeID
+	node     actors.NodeID
 	crashed  bool
 	absent   bool // it comes only when all others have ended
 	asksLate bool // it asks for the time, or who lives, only after the next jump or crash (readClocks)
 	stopped  bool // stopped for good while the others finish; not part of the state
 	awake    bool // something has changed since it last began to wait
-	scan     listing
+	scan     steps.Listing
 	// When the request of the present step, the last successful touch, and the last request that
 	// confirmed the hold were sent, at the earliest: a process may pause before it sends.
 	sent, touched, confirmed int32
@@ -50,7 +54,7 @@ type proc struct {
 	condemned  uint8 // its attempt that the operator broke
 	token      uint32
 	// The file that was the lock when this process last looked, and its modification time then.
-	saw   text
+	saw   steps.Text
 	sawAt int32
 	// Its last attempt that made a file, or whose request for a reservation had no answer: no
 	// other has its id.
@@ -62,19 +66,19 @@ type proc struct {
 // A world is one state of everything.
 type world struct {
 	now   int32 // milliseconds since the beginning
-	tree  tree
-	hosts []host
+	tree  places.Tree
+	hosts []places.Client
 	procs []proc
 	dups  []request
 	left  Budget
 	// What tries remember. All processes are of one user, whose home the hosts share.
-	memory text
+	memory steps.Text
 	// owner is the process that owns the lock directory in plain style, also an empty one. doubt:
 	// the owner may not know it.
 	owner int8
 	doubt bool
 	// For a lock that is a file of one machine.
-	machine machine
+	machine places.Machine
 	// The highest tokens granted: to exclusive holders, and to any holder.
 	exclusive, highest uint32
 
@@ -89,13 +93,13 @@ func (w *world) copyFrom(v *world) {
 	tree, hosts, procs, dups, machine := w.tree[:0], w.hosts, w.procs[:0], w.dups[:0], w.machine
 	*w = *v
 	w.machine = machine
-	w.machine.copyFrom(&v.machine)
+	w.machine.CopyFrom(&v.machine)
 	w.tree = append(tree, v.tree...)
 	w.procs = append(procs, v.procs...)
 	w.dups = append(dups, v.dups...)
 	w.hosts = slices.Grow(hosts[:0], len(v.hosts))[:len(v.hosts)]
 	for i := range v.hosts {
-		w.hosts[i].copyFrom(&v.hosts[i])
+		w.hosts[i].CopyFrom(&v.hosts[i])
 	}
 	w.action, w.wrong = action{}, ""
 }
@@ -107,32 +111,32 @@ func (w *world) encode(b []byte) []byte {
 	u(uint64(w.exclusive))
 	u(uint64(w.highest))
 	u(uint64(w.memory))
-	u(uint64(w.owner+1)<<1 | uint64(b2i(w.doubt)))
+	u(uint64(w.owner+1)<<1 | uint64(steps.Bit(w.doubt)))
 	for _, n := range w.left.counts() {
 		u(uint64(*n + 1))
 	}
-	b = w.tree.encode(b)
+	b = w.tree.Encode(b)
 	for _, p := range w.procs {
 		b = p.encode(b)
 	}
 	for _, h := range w.hosts {
-		b = h.encode(b)
+		b = h.Encode(b)
 	}
 	u(uint64(len(w.dups)))
 	for _, d := range w.dups {
-		u(uint64(d.op.kind))
-		u(uint64(d.op.name))
-		u(uint64(d.op.to))
+		u(uint64(d.op.Kind))
+		u(uint64(d.op.Name))
+		u(uint64(d.op.To))
 		u(uint64(d.from))
 		u(uint64(d.aim))
 	}
-	return w.machine.encode(b)
+	return w.machine.Encode(b)
 }
 
 func (p *proc) encode(b []byte) []byte {
 	flags := 0
 	for i, set := range []bool{p.crashed, p.absent, p.asksLate, p.awake, p.holding, p.valid, p.overtaken, p.mustNotice, p.broken, p.releasing, p.swept} {
-		flags |= b2i(set) << i
+		flags |= steps.Bit(set) << i
 	}
 	for _, v := range []uint64{uint64(p.node), uint64(flags), uint64(p.scan), uint64(p.sent), uint64(p.touched), uint64(p.confirmed),
 		uint64(p.serial), uint64(p.condemned), uint64(p.hopeless), uint64(p.token), uint64(p.saw), uint64(p.sawAt), uint64(p.made), uint64(p.given)} {
@@ -148,30 +152,30 @@ func (w *world) decode(b []byte) {
 		b = b[n:]
 		return v
 	}
-	w.now, w.exclusive, w.highest, w.memory = int32(u()), uint32(u()), uint32(u()), text(u())
+	w.now, w.exclusive, w.highest, w.memory = int32(u()), uint32(u()), uint32(u()), steps.Text(u())
 	owner := u()
 	w.owner, w.doubt = int8(owner>>1)-1, owner&1 != 0
 	for _, n := range w.left.counts() {
 		*n = int(u()) - 1
 	}
-	w.tree.decode(u)
+	w.tree.Decode(u)
 	for i := range w.procs {
 		p := &w.procs[i]
-		node, flags := nodeID(u()), u()
-		*p = proc{node: node, scan: listing(u()), sent: int32(u()), touched: int32(u()), confirmed: int32(u()),
-			serial: uint8(u()), condemned: uint8(u()), hopeless: uint8(u()), token: uint32(u()), saw: text(u()), sawAt: int32(u()), made: uint8(u()), given: uint8(u())}
+		node, flags := actors.NodeID(u()), u()
+		*p = proc{node: node, scan: steps.Listing(u()), sent: int32(u()), touched: int32(u()), confirmed: int32(u()),
+			serial: uint8(u()), condemned: uint8(u()), hopeless: uint8(u()), token: uint32(u()), saw: steps.Text(u()), sawAt: int32(u()), made: uint8(u()), given: uint8(u())}
 		for i, f := range []*bool{&p.crashed, &p.absent, &p.asksLate, &p.awake, &p.holding, &p.valid, &p.overtaken, &p.mustNotice, &p.broken, &p.releasing, &p.swept} {
 			*f = flags>>i&1 != 0
 		}
 	}
 	for i := range w.hosts {
-		w.hosts[i].decode(u)
+		w.hosts[i].Decode(u)
 	}
 	w.dups = w.dups[:0]
 	for range u() {
-		w.dups = append(w.dups, request{op{kind: opKind(u()), name: text(u()), to: text(u())}, int8(u()), text(u())})
+		w.dups = append(w.dups, request{steps.Op{Kind: steps.OpKind(u()), Name: steps.Text(u()), To: steps.Text(u())}, int8(u()), steps.Text(u())})
 	}
-	w.machine.decode(u)
+	w.machine.Decode(u)
 }
 
 func (b *Budget) counts() []*int {

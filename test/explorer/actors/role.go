@@ -1,4 +1,4 @@
-package explore
+package actors
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"locksmith/backends/process"
 	"locksmith/backends/watch"
 	"locksmith/protocol"
+	"locksmith/test/explorer/steps"
 )
 
 // A Lock is the part of a backend.Backend that is explored.
@@ -49,9 +50,9 @@ type Role struct {
 	Misjudges bool // it takes everybody else for dead
 	Script    bool // it is no locksmith, and has neither a lease nor an entry
 	Grace     time.Duration
-	keeps     bool          // its lock keeps something from one acquisition to the next
-	nap       time.Duration // how long the cleaner rests
-	naps      int           // how often the cleaner rests
+	Keeps     bool          // its lock keeps something from one acquisition to the next
+	Nap       time.Duration // how long the cleaner rests
+	Naps      int           // how often the cleaner rests
 	Sturdy    bool          // it does not crash
 	Cleaner   bool          // it holds long enough to sweep what others left, by Tend
 	Removes   bool          // it removes the lock in the end, unless somebody has come
@@ -68,7 +69,7 @@ func (r Role) play(run *runner) {
 	}
 	for round := range r.Rounds {
 		run.wish = []any{run.serial, round}
-		if r.keeps {
+		if r.Keeps {
 			run.wish = append(run.wish, b)
 		}
 		r.acquire(run, b, round)
@@ -81,12 +82,12 @@ func (r Role) acquire(run *runner, b Lock, round int) {
 	request := r.request(run)
 	a, err := b.Attempt(request)
 	if err != nil {
-		run.note(note{kind: noteError, text: err.Error()})
+		run.note(Note{Kind: NoteError, Text: err.Error()})
 		return
 	}
 	ctx := context.Background()
 	for waits := 0; ; waits++ {
-		run.note(note{kind: noteTry})
+		run.note(Note{Kind: NoteTry})
 		run.pause(fingerprint(run.wish...) + 1)
 		h, err := a.Try(ctx)
 		var held *backend.HeldError
@@ -95,7 +96,7 @@ func (r Role) acquire(run *runner, b Lock, round int) {
 			r.hold(run, b, h, round)
 			return
 		case !errors.As(err, &held):
-			run.note(note{kind: noteError, text: err.Error()})
+			run.note(Note{Kind: NoteError, Text: err.Error()})
 			r.withdraw(run, a)
 			return
 		case r.Short || r.Waits > 0 && waits == r.Waits:
@@ -138,7 +139,7 @@ func (r Role) withdraw(run *runner, a backend.Attempt) {
 }
 
 func (r Role) hold(run *runner, b Lock, h backend.Hold, round int) {
-	run.note(note{kind: noteHeld, token: h.Token(), serial: makerOf(h.ID()).serial})
+	run.note(Note{Kind: NoteHeld, Token: h.Token(), Serial: steps.MakerOf(h.ID()).Serial})
 	run.pause(fingerprint(run.serial, round, 0, h))
 	run.work(0)
 	for beat := range r.Beats {
@@ -155,9 +156,9 @@ func (r Role) hold(run *runner, b Lock, h backend.Hold, round int) {
 		r.clean(run, h)
 	}
 	for range tries {
-		run.note(note{kind: noteReleaseBegins})
+		run.note(Note{Kind: NoteReleaseBegins})
 		err := r.release(b, h)
-		run.note(note{kind: noteReleased}.with(err))
+		run.note(Note{Kind: NoteReleased}.with(err))
 		if err == nil || errors.Is(err, backend.ErrGone) {
 			return
 		}
@@ -176,17 +177,17 @@ func (r Role) release(b Lock, h backend.Hold) error {
 }
 
 func (r Role) beat(run *runner, h backend.Hold) {
-	run.note(note{kind: noteBeatBegins})
+	run.note(Note{Kind: NoteBeatBegins})
 	err := h.Heartbeat(context.Background())
-	run.note(note{kind: noteBeat}.with(err))
+	run.note(Note{Kind: NoteBeat}.with(err))
 }
 
 // clean holds for several leases, because what crashed processes left must be watched for one
 // lease.
 func (r Role) clean(run *runner, h backend.Hold) {
-	for range r.naps {
+	for range r.Naps {
 		_ = h.Tend(context.Background())
-		run.work(r.nap)
+		run.work(r.Nap)
 		r.beat(run, h)
 	}
 }
@@ -197,7 +198,7 @@ func (r Role) breakFirst(run *runner, b Lock) {
 	ctx := context.Background()
 	report, err := b.Inspect(ctx)
 	if err != nil {
-		run.note(note{kind: noteError, text: err.Error()})
+		run.note(Note{Kind: NoteError, Text: err.Error()})
 		return
 	}
 	all := report.Holders
@@ -208,16 +209,16 @@ func (r Role) breakFirst(run *runner, b Lock) {
 		if h.Record == nil {
 			continue
 		}
-		who := makerOf(h.Record.ID)
+		who := steps.MakerOf(h.Record.ID)
 		run.work(0)
-		run.note(note{kind: noteCondemned, token: uint64(who.process), serial: who.serial})
+		run.note(Note{Kind: NoteCondemned, Token: uint64(who.Process), Serial: who.Serial})
 		err := b.Break(ctx, h.Record.ID)
 		if err != nil && !errors.Is(err, backend.ErrGone) {
-			run.note(note{kind: noteError, text: err.Error()})
+			run.note(Note{Kind: NoteError, Text: err.Error()})
 		}
 		return
 	}
 }
 
 // work lets time pass for the process's own work.
-func (r *runner) work(d time.Duration) { r.ask(op{kind: opWork, wait: millis(d)}) }
+func (r *runner) work(d time.Duration) { r.ask(steps.Op{Kind: steps.OpWork, Wait: steps.Millis(d)}) }

@@ -1,10 +1,12 @@
-package explore
+package actors
 
 import (
 	"fmt"
 	"math/bits"
 	"reflect"
 	"time"
+
+	"locksmith/test/explorer/steps"
 )
 
 // fingerprint hashes everything that values hold, including private fields and what pointers lead
@@ -47,9 +49,9 @@ func (f *fingerprinter) value(v reflect.Value, depth int) {
 	switch v.Kind() {
 	case reflect.Invalid, reflect.Func, reflect.UnsafePointer:
 	case reflect.Chan:
-		f.word(uint64(b2i(v.IsNil()))<<32 | uint64(v.Len()))
+		f.word(uint64(steps.Bit(v.IsNil()))<<32 | uint64(v.Len()))
 	case reflect.Bool:
-		f.word(uint64(b2i(v.Bool())))
+		f.word(uint64(steps.Bit(v.Bool())))
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 		f.word(uint64(v.Int()))
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:

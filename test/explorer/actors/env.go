@@ -1,4 +1,11 @@
-package explore
+// Package actors has the processes: the code under test, which runs for real.
+//
+// A process is its answers so far. The code under test is deterministic: it gets its ids, clocks,
+// verdicts and the file system from outside (Env). So what a process does next depends only on
+// the answers that it got, and the code has to run just once for each new answer (Graph, runner).
+// After that a step of the search is a look-up. Between two calls a process is even less: the
+// values that it holds (fingerprint). Where ways lead to equal values, they join.
+package actors
 
 import (
 	"context"
@@ -11,6 +18,7 @@ import (
 	"locksmith/backends/generation/symlinks"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
+	"locksmith/test/explorer/steps"
 )
 
 // An Env is everything that the code under test may see of the world.
@@ -25,19 +33,19 @@ func (e Env) Clock() clock.Clock { return bootClock{e.runner} }
 // NewID is owner.NewID, but its ids tell us later who made a name.
 func (e Env) NewID() string {
 	e.runner.serial++
-	return newID(e.runner.self, e.runner.serial)
+	return steps.NewID(e.runner.self, e.runner.serial)
 }
 
 // Today is the wall clock of the process' host.
 func (e Env) Today() time.Time {
-	ms := e.runner.ask(op{kind: opToday}).value
+	ms := e.runner.ask(steps.Op{Kind: steps.OpToday}).Value
 	return epoch.Add(time.Duration(ms)*time.Millisecond + e.runner.role.Host.Skew)
 }
 
 // Judge knows whether a process of the same host has crashed.
 func (e Env) Judge(r owner.Record) owner.Verdict {
 	who := r.Helper.PID - 1
-	v := e.runner.ask(op{kind: opJudge, subject: int8(who)}).value
+	v := e.runner.ask(steps.Op{Kind: steps.OpJudge, Subject: int8(who)}).Value
 	return verdicts[v]
 }
 
@@ -57,74 +65,76 @@ var ErrForeign = errors.New("the simulation does not know this")
 // A shelf is where tries leave what they remember. It implements watch.Store.
 type shelf struct{ r *runner }
 
-func (s shelf) Load() (string, error) { return s.r.names.texts[s.r.ask(op{kind: opRecall}).value], nil }
+func (s shelf) Load() (string, error) {
+	return s.r.names.Texts[s.r.ask(steps.Op{Kind: steps.OpRecall}).Value], nil
+}
 
 func (s shelf) Save(text string) error {
-	s.r.ask(op{kind: opRemember, to: s.r.text(text)})
+	s.r.ask(steps.Op{Kind: steps.OpRemember, To: s.r.text(text)})
 	return nil
 }
 
 type dir struct{ r *runner }
 
-func (d dir) change(kind opKind, name string) error {
-	return asError(d.r.ask(op{kind: kind, name: d.r.text(path.Clean(name))}).err)
+func (d dir) change(kind steps.OpKind, name string) error {
+	return asError(d.r.ask(steps.Op{Kind: kind, Name: d.r.text(path.Clean(name))}).Err)
 }
 
 func (d dir) Prepare(context.Context) error               { return nil } // it exists from the beginning
-func (d dir) Mkdir(_ context.Context, name string) error  { return d.change(opMkdir, name) }
-func (d dir) Rmdir(_ context.Context, name string) error  { return d.change(opRmdir, name) }
-func (d dir) Unlink(_ context.Context, name string) error { return d.change(opUnlink, name) }
-func (d dir) Touch(_ context.Context, name string) error  { return d.change(opTouch, name) }
+func (d dir) Mkdir(_ context.Context, name string) error  { return d.change(steps.OpMkdir, name) }
+func (d dir) Rmdir(_ context.Context, name string) error  { return d.change(steps.OpRmdir, name) }
+func (d dir) Unlink(_ context.Context, name string) error { return d.change(steps.OpUnlink, name) }
+func (d dir) Touch(_ context.Context, name string) error  { return d.change(steps.OpTouch, name) }
 
 func (d dir) Rename(_ context.Context, from, to string) error {
-	return asError(d.r.ask(op{kind: opRename, name: d.r.text(from), to: d.r.text(to)}).err)
+	return asError(d.r.ask(steps.Op{Kind: steps.OpRename, Name: d.r.text(from), To: d.r.text(to)}).Err)
 }
 
 func (d dir) Symlink(_ context.Context, target, name string) error {
-	return asError(d.r.ask(op{kind: opSymlink, name: d.r.text(name), to: d.r.text(target)}).err)
+	return asError(d.r.ask(steps.Op{Kind: steps.OpSymlink, Name: d.r.text(name), To: d.r.text(target)}).Err)
 }
 
 func (d dir) Readlink(_ context.Context, name string) (string, error) {
-	r := d.r.ask(op{kind: opReadlink, name: d.r.text(name)})
-	if r.err != 0 {
-		return "", r.err
+	r := d.r.ask(steps.Op{Kind: steps.OpReadlink, Name: d.r.text(name)})
+	if r.Err != 0 {
+		return "", r.Err
 	}
-	return d.r.names.texts[r.value], nil
+	return d.r.names.Texts[r.Value], nil
 }
 
 func (d dir) List(_ context.Context, name string) ([]string, error) {
-	r := d.r.ask(op{kind: opList, name: d.r.text(name)})
-	if r.err != 0 {
-		return nil, r.err
+	r := d.r.ask(steps.Op{Kind: steps.OpList, Name: d.r.text(name)})
+	if r.Err != 0 {
+		return nil, r.Err
 	}
 	var all []string
-	for _, t := range d.r.names.listings[r.value] {
-		all = append(all, d.r.names.base(t))
+	for _, t := range d.r.names.Listings[r.Value] {
+		all = append(all, d.r.names.Base(t))
 	}
 	return all, nil
 }
 
 func (d dir) Look(_ context.Context, name string) (symlinks.Sight, error) {
-	r := d.r.ask(op{kind: opLook, name: d.r.text(path.Clean(name))})
-	if r.err != 0 {
-		return symlinks.Sight{}, r.err
+	r := d.r.ask(steps.Op{Kind: steps.OpLook, Name: d.r.text(path.Clean(name))})
+	if r.Err != 0 {
+		return symlinks.Sight{}, r.Err
 	}
-	s := unpackSight(r.value)
-	modified := epoch.Add(time.Duration(s.stamp) * time.Millisecond)
-	return symlinks.Sight{Sign: fmt.Sprint(s.stamp), Modified: modified, Links: uint64(s.links)}, nil
+	s := steps.UnpackSight(r.Value)
+	modified := epoch.Add(time.Duration(s.Stamp) * time.Millisecond)
+	return symlinks.Sight{Sign: fmt.Sprint(s.Stamp), Modified: modified, Links: uint64(s.Links)}, nil
 }
 
 // Await also marks a place between two calls: only the loop of Wait calls it, and that loop keeps
 // all that it knows in the attempt.
 func (d dir) Await(_ context.Context, _ string, _ process.Process, wait time.Duration, _ ...int) {
 	d.r.pause(fingerprint(d.r.wish...) + uint64(wait) + 1)
-	d.r.ask(op{kind: opAwait, wait: millis(wait)})
+	d.r.ask(steps.Op{Kind: steps.OpAwait, Wait: steps.Millis(wait)})
 }
 
 type bootClock struct{ r *runner }
 
 func (c bootClock) Now() time.Duration {
-	ms := c.r.ask(op{kind: opNow}).value
+	ms := c.r.ask(steps.Op{Kind: steps.OpNow}).Value
 	return c.r.role.Host.Uptime + time.Duration(ms)*time.Millisecond
 }
 

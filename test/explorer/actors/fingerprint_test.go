@@ -1,4 +1,4 @@
-package explore
+package actors
 
 import (
 	"testing"

@@ -1,4 +1,4 @@
-package explore
+package actors
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
+	"locksmith/test/explorer/steps"
 )
 
 // Calls is the directory that contains a lock of directories.
@@ -21,7 +22,7 @@ func (e Env) Calls() dirs.Dir { return calls{e.runner} }
 
 type calls struct{ r *runner }
 
-func (d calls) text(name string) text {
+func (d calls) text(name string) steps.Text {
 	if name = path.Clean(name); name == "." {
 		name = ""
 	}
@@ -30,17 +31,17 @@ func (d calls) text(name string) text {
 
 // Mkdir implements dirs.Dir.
 func (d calls) Mkdir(_ context.Context, name string) error {
-	return d.asked(op{kind: opMkdir, name: d.text(name)})
+	return d.asked(steps.Op{Kind: steps.OpMkdir, Name: d.text(name)})
 }
 
 // Rmdir implements dirs.Dir.
 func (d calls) Rmdir(_ context.Context, name string) error {
-	return d.asked(op{kind: opRmdir, name: d.text(name)})
+	return d.asked(steps.Op{Kind: steps.OpRmdir, Name: d.text(name)})
 }
 
 // Rename implements dirs.Dir.
 func (d calls) Rename(_ context.Context, from, to string) error {
-	return d.asked(op{kind: opRename, name: d.text(from), to: d.text(to)})
+	return d.asked(steps.Op{Kind: steps.OpRename, Name: d.text(from), To: d.text(to)})
 }
 
 // Disk is Calls on a disk of one machine.
@@ -50,7 +51,7 @@ type disk struct{ calls }
 
 // RenameNew implements dirs.Disk.
 func (d disk) RenameNew(_ context.Context, from, to string) error {
-	err := d.asked(op{kind: opRenameNew, name: d.text(from), to: d.text(to)})
+	err := d.asked(steps.Op{Kind: steps.OpRenameNew, Name: d.text(from), To: d.text(to)})
 	if errors.Is(err, unix.EINVAL) {
 		return errors.ErrUnsupported
 	}
@@ -58,42 +59,44 @@ func (d disk) RenameNew(_ context.Context, from, to string) error {
 }
 
 // Stake implements dirs.Disk.
-func (d disk) Stake(_ context.Context, name string) (io.Closer, error) { return d.pin(opStake, name) }
+func (d disk) Stake(_ context.Context, name string) (io.Closer, error) {
+	return d.pin(steps.OpStake, name)
+}
 
 // Pin implements dirs.Disk.
-func (d disk) Pin(_ context.Context, name string) (io.Closer, error) { return d.pin(opPin, name) }
+func (d disk) Pin(_ context.Context, name string) (io.Closer, error) { return d.pin(steps.OpPin, name) }
 
-func (d disk) pin(kind opKind, name string) (io.Closer, error) {
-	r := d.r.ask(op{kind: kind, name: d.text(name)})
-	if r.err != 0 {
-		return nil, dirs.Outcome(r.err)
+func (d disk) pin(kind steps.OpKind, name string) (io.Closer, error) {
+	r := d.r.ask(steps.Op{Kind: kind, Name: d.text(name)})
+	if r.Err != 0 {
+		return nil, dirs.Outcome(r.Err)
 	}
-	return pin{d.r, text(r.value)}, nil
+	return pin{d.r, steps.Text(r.Value)}, nil
 }
 
 // A pin is the pin on a directory, by the name under which it was staked; 0: a pin that does not
 // matter.
 type pin struct {
 	r    *runner
-	born text
+	born steps.Text
 }
 
 func (p pin) Close() error {
 	if p.born != 0 {
-		p.r.ask(op{kind: opUnpin, name: p.born})
+		p.r.ask(steps.Op{Kind: steps.OpUnpin, Name: p.born})
 	}
 	return nil
 }
 
 // RemoveAbandoned implements dirs.Disk.
 func (d disk) RemoveAbandoned(_ context.Context, name string) error {
-	return d.asked(op{kind: opRemoveAbandoned, name: d.text(name)})
+	return d.asked(steps.Op{Kind: steps.OpRemoveAbandoned, Name: d.text(name)})
 }
 
 var _ dirs.Disk = disk{}
 
-func (d calls) asked(o op) error {
-	if e := d.r.ask(o).err; e != 0 {
+func (d calls) asked(o steps.Op) error {
+	if e := d.r.ask(o).Err; e != 0 {
 		return dirs.Outcome(e)
 	}
 	return nil
@@ -101,7 +104,7 @@ func (d calls) asked(o op) error {
 
 // List implements dirs.Dir.
 func (d calls) List(ctx context.Context, name string) ([]string, error) {
-	names, err := dir(d).List(ctx, string(d.r.names.texts[d.text(name)]))
+	names, err := dir(d).List(ctx, string(d.r.names.Texts[d.text(name)]))
 	if err != nil {
 		return nil, dirs.Outcome(err)
 	}
@@ -127,58 +130,58 @@ type files struct{ r *runner }
 // Create implements link.FS.
 func (d files) Create(name, content string) error {
 	born := d.r.text(name)
-	if e := d.r.ask(op{kind: opCreate, name: born}).err; e != 0 {
+	if e := d.r.ask(steps.Op{Kind: steps.OpCreate, Name: born}).Err; e != 0 {
 		return e
 	}
-	return asError(d.r.ask(op{kind: opWrite, name: born, to: d.r.text(content)}).err)
+	return asError(d.r.ask(steps.Op{Kind: steps.OpWrite, Name: born, To: d.r.text(content)}).Err)
 }
 
 // Link implements link.FS.
 func (d files) Link(from, to string) error {
-	return asError(d.r.ask(op{kind: opLink, name: d.r.text(to), to: d.r.text(from)}).err)
+	return asError(d.r.ask(steps.Op{Kind: steps.OpLink, Name: d.r.text(to), To: d.r.text(from)}).Err)
 }
 
 // Unlink implements link.FS.
 func (d files) Unlink(name string) error {
-	return asError(d.r.ask(op{kind: opUnlink, name: d.r.text(name)}).err)
+	return asError(d.r.ask(steps.Op{Kind: steps.OpUnlink, Name: d.r.text(name)}).Err)
 }
 
-func (d files) look(kind opKind, name text) (view, error) {
-	r := d.r.ask(op{kind: kind, name: name})
-	if r.err != 0 {
-		return view{}, r.err
+func (d files) look(kind steps.OpKind, name steps.Text) (steps.View, error) {
+	r := d.r.ask(steps.Op{Kind: kind, Name: name})
+	if r.Err != 0 {
+		return steps.View{}, r.Err
 	}
-	return d.r.names.views[r.value], nil
+	return d.r.names.Views[r.Value], nil
 }
 
 // Stat implements link.FS.
 func (d files) Stat(name string) (lockfile.Stat, error) {
-	v, err := d.look(opStat, d.r.text(name))
+	v, err := d.look(steps.OpStat, d.r.text(name))
 	return d.stat(v, err)
 }
 
-func (d files) stat(v view, err error) (lockfile.Stat, error) {
+func (d files) stat(v steps.View, err error) (lockfile.Stat, error) {
 	if err != nil {
 		return lockfile.Stat{}, err
 	}
-	return lockfile.Stat{Dev: 1, Ino: uint64(v.number), Links: uint64(v.links), Size: int64(len(d.r.names.texts[v.content])),
-		Modified: epoch.Add(time.Duration(v.stamp) * time.Millisecond)}, nil
+	return lockfile.Stat{Dev: 1, Ino: uint64(v.Number), Links: uint64(v.Links), Size: int64(len(d.r.names.Texts[v.Content])),
+		Modified: epoch.Add(time.Duration(v.Stamp) * time.Millisecond)}, nil
 }
 
 // Read implements link.FS.
 func (d files) Read(name string) (lockfile.Stat, string, error) {
-	v, err := d.look(opRead, d.r.text(name))
+	v, err := d.look(steps.OpRead, d.r.text(name))
 	st, err := d.stat(v, err)
-	return st, d.r.names.texts[v.content], err
+	return st, d.r.names.Texts[v.Content], err
 }
 
 // Open implements link.FS.
 func (d files) Open(name string) (link.File, error) {
-	v, err := d.look(opOpen, d.r.text(name))
+	v, err := d.look(steps.OpOpen, d.r.text(name))
 	if err != nil {
 		return nil, err
 	}
-	return handle{d, v.born}, nil
+	return handle{d, v.Born}, nil
 }
 
 // List implements link.FS.
@@ -195,18 +198,18 @@ func (d files) Close() {}
 // A handle is an open file.
 type handle struct {
 	files files
-	born  text
+	born  steps.Text
 }
 
 // StatServer implements link.File.
 func (h handle) StatServer() (lockfile.Stat, error) {
-	v, err := h.files.look(opStatFile, h.born)
+	v, err := h.files.look(steps.OpStatFile, h.born)
 	return h.files.stat(v, err)
 }
 
 // Touch implements link.File.
 func (h handle) Touch() error {
-	return asError(h.files.r.ask(op{kind: opTouchFile, name: h.born}).err)
+	return asError(h.files.r.ask(steps.Op{Kind: steps.OpTouchFile, Name: h.born}).Err)
 }
 
 // SetTime is used only for flufl.lock.
