@@ -1,13 +1,11 @@
 package locksmith
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
@@ -36,31 +34,12 @@ func orphaned(p process.Process) bool {
 // errNoReader is the error of a write to a pipe that nobody reads.
 const errNoReader = windows.ERROR_NO_DATA
 
-// hangupLook is how often Hangup looks: Windows does not report a hang-up.
-const hangupLook = 100 * time.Millisecond
-
-// Hangup returns when the other end of a pipe is gone. It never reads or writes a byte: even a
-// write of no bytes would look like the end to many readers.
-func Hangup(ctx context.Context, f *os.File) error {
-	ticker := time.NewTicker(hangupLook)
-	defer ticker.Stop()
-	for {
-		if gone, err := hungUp(f); gone || err != nil {
-			return err
-		}
-		select {
-		case <-ticker.C:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
-
 // The states of a pipe that is of no more use: FILE_PIPE_DISCONNECTED_STATE, and
 // FILE_PIPE_CLOSING_STATE, when the other end has been closed.
 const pipeDisconnected, pipeClosing = 1, 4
 
-// hungUp reports whether the other end of a pipe is gone by now.
+// hungUp reports whether the other end of a pipe is gone by now. It asks for the pipe's state: even a
+// write of no bytes would look like the end to many readers.
 func hungUp(f *os.File) (bool, error) {
 	state, err := pipeState(windows.Handle(f.Fd()))
 	return state == pipeDisconnected || state == pipeClosing, err
