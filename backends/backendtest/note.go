@@ -48,12 +48,7 @@ func notes(t *testing.T, f Fixture) {
 	}
 	tendUntilGone(t, f, next, others)
 	MustRelease(t, next)
-	if r, ok := b.(backend.Remover); ok {
-		MustWork(t, r.Remove(t.Context(), take(t, f, Request())))
-		if there, err := r.Exists(t.Context()); there || err != nil {
-			t.Errorf("still there: %v, %v", there, err)
-		}
-	}
+	mustBeRemovable(t, f, b)
 }
 
 func noteOf(t *testing.T, h backend.Hold) *owner.Note {

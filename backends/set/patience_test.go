@@ -46,12 +46,7 @@ func TestFirstMemberHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := membertest.Several("a", "b")
 		answer := make(chan struct{})
-		f[0].Fail = func(op string) error {
-			if op == "try" {
-				<-answer
-			}
-			return nil
-		}
+		f[0].Fail = membertest.HangAt("try", answer)
 		a := wish(t, f[0].Lock(), f[1].Lock())
 		start := time.Now()
 		_, err := a.Try(t.Context())

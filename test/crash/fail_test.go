@@ -5,7 +5,6 @@ package crash
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -18,21 +17,15 @@ import (
 // why not. It says RELEASED only of a lock that is free.
 func TestAnyCallFails(t *testing.T) {
 	lab.NotShort(t, "it runs a tracer hundreds of times")
-	all := make([][][]string, len(onDisk))
-	t.Run("kinds", func(t *testing.T) {
-		for i, k := range onDisk {
-			t.Run(k.name, func(t *testing.T) {
-				t.Parallel()
-				s := newSeries(k, inVain, executed)
-				s.failAll(t)
-				all[i] = s.calls.rows(k.name)
-			})
-		}
+	rows := ofEachOnDisk(t, func(t *testing.T, k kind) [][]string {
+		s := newSeries(k, inVain, executed)
+		s.failAll(t)
+		return s.calls.rows(k.name)
 	})
 	page := section{
 		title: "Any system call fails", text: failedText, judged: judgedInTurns, keys: 2,
 		head: []string{"lock", "system call", "in vain", "executed all the same"},
-		rows: slices.Concat(all...),
+		rows: rows,
 	}
 	page.publish(t)
 }

@@ -24,29 +24,39 @@ import (
 // should not be.
 func TestKilledAtAnyCall(t *testing.T) {
 	lab.NotShort(t, "it runs a tracer hundreds of times")
+	rows := ofEachOnDisk(t, func(t *testing.T, k kind) [][]string {
+		s := newSeries(k, "before", "after")
+		s.run(t, func(t testing.TB, n int) (more bool) { return s.killed(t, plan{Kill: n, Seen: true}) })
+		t.Logf("killed at each of %d stops", s.next-1)
+		rows := s.calls.rows(k.name)
+		if *long {
+			s.next, s.over = 1, false
+			s.run(t, func(t testing.TB, n int) (more bool) { return s.killed(t, plan{Kill: n, All: true}) })
+			t.Logf("and at each of %d stops, with those that nobody sees", s.next-1)
+		}
+		return rows
+	})
+	page := section{
+		title: "Killed at any system call", text: killedText, judged: judgedAlways, always: true, keys: 2,
+		head: []string{"lock", "system call", "killed before it", "killed after it"},
+		rows: rows,
+	}
+	page.publish(t)
+}
+
+// ofEachOnDisk runs a test of each kind of lock on a disk, at the same time, and returns their rows.
+func ofEachOnDisk(t *testing.T, test func(t *testing.T, k kind) [][]string) [][]string {
+	t.Helper()
 	all := make([][][]string, len(onDisk))
 	t.Run("kinds", func(t *testing.T) {
 		for i, k := range onDisk {
 			t.Run(k.name, func(t *testing.T) {
 				t.Parallel()
-				s := newSeries(k, "before", "after")
-				s.run(t, func(t testing.TB, n int) (more bool) { return s.killed(t, plan{Kill: n, Seen: true}) })
-				t.Logf("killed at each of %d stops", s.next-1)
-				all[i] = s.calls.rows(k.name)
-				if *long {
-					s.next, s.over = 1, false
-					s.run(t, func(t testing.TB, n int) (more bool) { return s.killed(t, plan{Kill: n, All: true}) })
-					t.Logf("and at each of %d stops, with those that nobody sees", s.next-1)
-				}
+				all[i] = test(t, k)
 			})
 		}
 	})
-	page := section{
-		title: "Killed at any system call", text: killedText, judged: judgedAlways, always: true, keys: 2,
-		head: []string{"lock", "system call", "killed before it", "killed after it"},
-		rows: slices.Concat(all...),
-	}
-	page.publish(t)
+	return slices.Concat(all...)
 }
 
 const killedText = "The helper and its parent are killed with -9 before and after *every* system call of an\n" +

@@ -160,6 +160,16 @@ func (h *hold) Release(context.Context) error {
 	return nil
 }
 
+// HangAt returns a Fail that hangs in each operation of this name until answer is closed.
+func HangAt(op string, answer <-chan struct{}) func(string) error {
+	return func(now string) error {
+		if now == op {
+			<-answer
+		}
+		return nil
+	}
+}
+
 // Lease is that of Request.
 const Lease = time.Minute
 

@@ -121,15 +121,11 @@ func (x *examiner) enter(ctx context.Context) error {
 		bases = []string{x.place.Name, x.place.Name, "."} // others may make it meanwhile
 	}
 	for i, base := range bases {
-		cause := x.makeIn(ctx, base)
-		made, err := x.Said("make a directory", cause)
+		refused, err := x.makeIn(ctx, base)
 		switch {
 		case err != nil:
-			if dirs.Unclear(cause) {
-				x.leave(ctx)
-			}
 			return err
-		case made:
+		case refused == nil:
 			return x.mayRemoveIn(ctx)
 		}
 		if base != "." {
@@ -137,16 +133,25 @@ func (x *examiner) enter(ctx context.Context) error {
 				continue // the next call tells what is wrong
 			}
 		}
-		return x.cannotMake(cause)
+		return x.cannotMake(refused)
 	}
 	return nil // not reached: "." ends the loop
 }
 
-// makeIn makes the directory of the checks in another one.
-func (x *examiner) makeIn(ctx context.Context, base string) error {
+// makeIn makes the directory of the checks in another one. refused is why that is refused, or nil.
+func (x *examiner) makeIn(ctx context.Context, base string) (refused, err error) {
 	x.base, x.at = base, path.Join(base, labels.ScratchPrefix+x.place.NewID())
 	x.Prefix = x.at + "/d"
-	return x.a.Mkdir(ctx, x.at)
+	cause := x.a.Mkdir(ctx, x.at)
+	made, err := x.Said("make a directory", cause)
+	switch {
+	case err != nil && dirs.Unclear(cause):
+		x.leave(ctx)
+		return nil, err
+	case err != nil, made:
+		return nil, err
+	}
+	return cause, nil
 }
 
 func (x *examiner) cannotMake(cause error) error {

@@ -5,7 +5,6 @@ import (
 	"path"
 
 	"locksmith/backends/doctor"
-	"locksmith/backends/mkdirlock/dirs"
 )
 
 const allowRemoval = "let this user remove directories (on FTP servers: RMD), or no lock is ever released"
@@ -44,18 +43,11 @@ func (x *examiner) makeTree(ctx context.Context) error {
 
 // again makes another directory for the checks where one has just been made.
 func (x *examiner) again(ctx context.Context, base string) error {
-	cause := x.makeIn(ctx, base)
-	made, err := x.Said("make a directory", cause)
-	switch {
-	case err != nil:
-		if dirs.Unclear(cause) {
-			x.leave(ctx)
-		}
-		return err
-	case !made:
-		return x.cannotMake(cause)
+	refused, err := x.makeIn(ctx, base)
+	if refused != nil {
+		return x.cannotMake(refused)
 	}
-	return nil
+	return err
 }
 
 // mustStay removes the directory of the checks. kept is why that is refused, or nil.
