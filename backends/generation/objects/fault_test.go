@@ -30,6 +30,22 @@ func attemptIn(t *testing.T, f *fake) *attempt {
 	return a.(*attempt)
 }
 
+// heldAndWanted takes the lock, and returns also an attempt that waits for it.
+func heldAndWanted(t *testing.T, f *fake) (backend.Hold, *attempt) {
+	t.Helper()
+	h, a := backendtest.MustHold(t, attemptIn(t, f)), attemptIn(t, f)
+	backendtest.MustBeHeld(t, a)
+	return h, a
+}
+
+// mustBeTidy makes sure that nothing is left of a free lock.
+func mustBeTidy(t *testing.T, f *fake) {
+	t.Helper()
+	if left := f.leftovers(); len(left) > 0 {
+		t.Errorf("left: %q", left)
+	}
+}
+
 // noAnswer is the error of a request that may or may not have been executed.
 func noAnswer() error {
 	return &backend.Error{Code: protocol.Unreachable, Lock: "s3://bucket/lock", Op: "ask", Err: errors.New("no answer")}
@@ -74,8 +90,7 @@ func TestLostAnswers(t *testing.T) {
 func TestBusy(t *testing.T) {
 	for _, kind := range []string{"create", "put"} {
 		f := newFake()
-		h, a := backendtest.MustHold(t, attemptIn(t, f)), attemptIn(t, f)
-		backendtest.MustBeHeld(t, a)
+		h, a := heldAndWanted(t, f)
 		backendtest.MustRelease(t, h)
 		busy := func(what, _ string, do func() error) error {
 			if what == kind {
@@ -209,9 +224,7 @@ func TestMayNotRemove(t *testing.T) {
 		t.Errorf("left: %q", left)
 	}
 	f.before = nil
-	h := backendtest.MustHold(t, attemptIn(t, f))
-	a = attemptIn(t, f)
-	backendtest.MustBeHeld(t, a)
+	h, a := heldAndWanted(t, f)
 	f.counted()
 	backendtest.MustBeHeld(t, a)
 	if n := f.counted()["delete"]; n > 0 {
@@ -351,9 +364,7 @@ func TestNeverBroughtBack(t *testing.T) {
 	if err := h.Heartbeat(t.Context()); !errors.Is(err, backend.ErrGone) {
 		t.Errorf("got %v", err)
 	}
-	if left := f.leftovers(); len(left) > 0 {
-		t.Errorf("left: %q", left)
-	}
+	mustBeTidy(t, f)
 }
 
 // TestOldListing: a listing that lacks what we made ourselves proves nothing.
@@ -415,9 +426,7 @@ func TestLateHeartbeat(t *testing.T) {
 		h := backendtest.MustHold(t, attemptIn(t, f))
 		time.Sleep(2 * time.Minute)
 		backendtest.MustBeLost(t, h)
-		if left := f.leftovers(); len(left) > 0 {
-			t.Errorf("left: %q", left)
-		}
+		mustBeTidy(t, f)
 	})
 }
 
@@ -436,9 +445,7 @@ func TestPaused(t *testing.T) {
 			t.Errorf("token %d, with the reservation of before", h.Token())
 		}
 		backendtest.MustRelease(t, h)
-		if left := f.leftovers(); len(left) > 0 {
-			t.Errorf("left: %q", left)
-		}
+		mustBeTidy(t, f)
 	})
 }
 
@@ -466,9 +473,7 @@ func TestTooSlow(t *testing.T) {
 			t.Errorf("generation %d, %v", newest, err)
 		}
 		backendtest.MustWithdraw(t, a)
-		if left := f.leftovers(); len(left) > 0 {
-			t.Errorf("left: %q", left)
-		}
+		mustBeTidy(t, f)
 	})
 }
 
@@ -477,9 +482,7 @@ func TestTooSlow(t *testing.T) {
 func TestPausedInTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()
-		h := backendtest.MustHold(t, attemptIn(t, f))
-		a := attemptIn(t, f)
-		backendtest.MustBeHeld(t, a)
+		h, a := heldAndWanted(t, f)
 		before := a.Mine.ticket
 		backendtest.MustRelease(t, h)
 		time.Sleep(2 * time.Minute)
@@ -489,17 +492,13 @@ func TestPausedInTheQueue(t *testing.T) {
 		}
 		backendtest.MustRelease(t, next)
 
-		h = backendtest.MustHold(t, attemptIn(t, f))
-		a = attemptIn(t, f)
-		backendtest.MustBeHeld(t, a)
+		h, a = heldAndWanted(t, f)
 		time.Sleep(2 * time.Minute)
 		if err := a.Wait(t.Context()); err != nil || a.Mine != nil {
 			t.Errorf("its place in the queue is kept: %v", err)
 		}
 		backendtest.MustRelease(t, h)
-		if left := f.leftovers(); len(left) > 0 {
-			t.Errorf("left: %q", left)
-		}
+		mustBeTidy(t, f)
 	})
 }
 
@@ -508,9 +507,7 @@ func TestPausedInTheQueue(t *testing.T) {
 func TestGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()
-		h := backendtest.MustHold(t, attemptIn(t, f))
-		a := attemptIn(t, f)
-		backendtest.MustBeHeld(t, a)
+		h, a := heldAndWanted(t, f)
 		backendtest.MustRelease(t, h)
 		time.Sleep(2 * time.Minute) // longer than its lease
 		var late []func() error
@@ -532,9 +529,7 @@ func TestGivenUp(t *testing.T) {
 		}
 		backendtest.MustStillHold(t, next)
 		backendtest.MustRelease(t, next)
-		if left := f.leftovers(); len(left) > 0 {
-			t.Errorf("left: %q", left)
-		}
+		mustBeTidy(t, f)
 	})
 }
 
@@ -542,9 +537,7 @@ func TestGivenUp(t *testing.T) {
 func TestStoreIsAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()
-		h := backendtest.MustHold(t, attemptIn(t, f))
-		a := attemptIn(t, f)
-		backendtest.MustBeHeld(t, a)
+		h, a := heldAndWanted(t, f)
 		f.before = func(string, string, func() error) error { return noAnswer() }
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
