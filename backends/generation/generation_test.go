@@ -14,13 +14,13 @@ import (
 	"locksmith/backends/watch"
 )
 
-// TestRemoveOld: the newest and those kept beside it stay, so many are removed at most, and none
-// is left without all that are newer.
+// TestRemoveOld: the newest generation stays, with those that are kept beside it. At most so many
+// are removed at once. A generation that stays has all newer ones with it.
 func TestRemoveOld(t *testing.T) {
 	all := Numbers{1, 2, 3, 4, 5, 6}
 	for name, c := range map[string]struct {
 		most   int
-		stays  uint64 // cannot be removed
+		stays  uint64 // the generation that cannot be removed
 		newest uint64
 		want   []uint64
 	}{
@@ -44,7 +44,7 @@ func TestRemoveOld(t *testing.T) {
 	}
 }
 
-// TestRefresh: a heartbeat counts from when it was sent, and not any more after a lease of
+// TestRefresh: a heartbeat counts from when it was sent, and no longer counts after a lease of
 // silence.
 func TestRefresh(t *testing.T) {
 	const lease = time.Minute
@@ -75,7 +75,8 @@ func TestRefresh(t *testing.T) {
 	}
 }
 
-// TestNames: the names of successes and notes are read as they were written, and nothing else is.
+// TestNames: names of successes and notes are read as they were written, and no other names are
+// read.
 func TestNames(t *testing.T) {
 	id := owner.NewID()
 	for _, s := range []SuccessNames{{Prefix: "d."}, {Prefix: "s.", Digits: 20}} {
@@ -103,7 +104,7 @@ type thing string
 
 func (x thing) String() string { return string(x) }
 
-// A fake is a reservation; stays is why it cannot be removed.
+// A fake is a reservation. stays is the error of its removal.
 type fake struct {
 	Claim
 	stays   error
@@ -113,7 +114,7 @@ type fake struct {
 func (f *fake) Beat(context.Context) error   { return nil }
 func (f *fake) Remove(context.Context) error { f.removed++; return f.stays }
 
-// steps is an attempt whose Take does what a test says.
+// steps is an attempt; the test says what its Take does.
 type steps struct {
 	Attempt[thing, *fake]
 	take  func() (backend.Hold, error)
@@ -132,8 +133,8 @@ func newSteps(take func(s *steps) (backend.Hold, error)) (s *steps) {
 	return s
 }
 
-// TestTry: a reservation that broke is removed before another try, and one that cannot be removed
-// is not used again.
+// TestTry: a broken reservation is removed before another try. One that cannot be removed is not
+// used again.
 func TestTry(t *testing.T) {
 	broken := &fake{}
 	tries := 0
@@ -171,7 +172,7 @@ func TestRaced(t *testing.T) {
 	}
 }
 
-// TestStop: what stands in our way keeps the time when that began, while it is the same.
+// TestStop: as long as the same obstacle is in our way, the time when it began stays.
 func TestStop(t *testing.T) {
 	s := newSteps(nil)
 	for _, c := range []struct {

@@ -16,7 +16,7 @@ import (
 	"locksmith/protocol"
 )
 
-// TestDeadByProof is broken at once, whatever the respite by age.
+// TestDeadByProof: a holder that is proven dead is broken at once, whatever the respite by age.
 func TestDeadByProof(t *testing.T) {
 	s := newServer()
 	mustHold(t, attemptOn(t, lockOn(s), deadRequest(t)))
@@ -26,7 +26,7 @@ func TestDeadByProof(t *testing.T) {
 	mustBeClean(t, s)
 }
 
-// waiting is a waiter whose clock the test moves, and the server's with it.
+// waiting returns a waiter, and a function that moves its clock and the server's together.
 func waiting(t *testing.T, s *server, change func(*backend.Request)) (*attempt, func(time.Duration)) {
 	r := backendtest.Request()
 	c := &handClock{now: time.Hour}
@@ -37,7 +37,7 @@ func waiting(t *testing.T, s *server, change func(*backend.Request)) (*attempt, 
 	return attemptOn(t, lockOn(s), r), func(d time.Duration) { elapse(s, c, d) }
 }
 
-// TestByAge: a file is old by the server's clock, and is then watched for the respite.
+// TestByAge: once a file is old by the server's clock, it is watched for the respite.
 func TestByAge(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -69,7 +69,7 @@ func TestByAge(t *testing.T) {
 	}
 }
 
-// TestSlowPace: one that refreshes its file seldom is watched for the longer.
+// TestSlowPace: a holder that refreshes its file seldom is watched for longer.
 func TestSlowPace(t *testing.T) {
 	const refresh = 10 * time.Minute
 	s := newServer()
@@ -85,7 +85,7 @@ func TestSlowPace(t *testing.T) {
 	mustHold(t, a)
 }
 
-// TestYoung: it is no matter how long ago it is by our own clock.
+// TestYoung: a file that is young by the server's clock is young, whatever our own clock says.
 func TestYoung(t *testing.T) {
 	s := newServer()
 	s.put("L", "1\n")
@@ -96,14 +96,14 @@ func TestYoung(t *testing.T) {
 		t.Errorf("looks again in %v", a.seen.Due)
 	}
 	wait(2 * time.Second)
-	mustBeHeld(t, a) // now it is old, and the watch begins
+	mustBeHeld(t, a) // now the file is old, and the watch begins
 	wait(usualRespite - time.Second)
 	mustBeHeld(t, a)
 	wait(time.Second)
 	mustHold(t, a)
 }
 
-// TestSignOfLife starts the watch again.
+// TestSignOfLife: a sign of life starts the watch again.
 func TestSignOfLife(t *testing.T) {
 	s := newServer()
 	n := s.put("L", "1\n")
@@ -111,7 +111,7 @@ func TestSignOfLife(t *testing.T) {
 	a, wait := waiting(t, s, nil)
 	mustBeHeld(t, a)
 	wait(usualRespite - time.Second)
-	n.modified = n.modified.Add(time.Second) // old still, but not unchanged
+	n.modified = n.modified.Add(time.Second) // the file is still old, but has changed
 	mustBeHeld(t, a)
 	wait(usualRespite - time.Second)
 	mustBeHeld(t, a)
@@ -136,7 +136,7 @@ func TestClassicRule(t *testing.T) {
 	mustBeClean(t, s)
 }
 
-// TestAhead: a file whose time is one to come is not old until a lease after that.
+// TestAhead: a file whose time is in the future is not old until a lease after that time.
 func TestAhead(t *testing.T) {
 	s := newServer()
 	n := s.put("L", "/x/y|host|17|99")
@@ -149,7 +149,7 @@ func TestAhead(t *testing.T) {
 	mustBeHeld(t, a)
 }
 
-// TestAheadTouches: with touch=ahead the time is a lease ahead at every moment.
+// TestAheadTouches: with touch=ahead the file's time is always a lease ahead.
 func TestAheadTouches(t *testing.T) {
 	s := newServer()
 	l := lockOn(s)
@@ -166,7 +166,7 @@ func TestAheadTouches(t *testing.T) {
 	mustRelease(t, h)
 }
 
-// TestStrict never breaks by age, nor by lease.
+// TestStrict: a strict waiter never breaks by age, nor by lease.
 func TestStrict(t *testing.T) {
 	s := newServer()
 	s.put("L", "1\n")
@@ -177,7 +177,7 @@ func TestStrict(t *testing.T) {
 	}
 }
 
-// TestPIDs: a pid without a record is believed only where there is one machine.
+// TestPIDs: a pid without a record counts only where one machine uses the lock.
 func TestPIDs(t *testing.T) {
 	dead := fmt.Sprint(backendtest.DeadProcess(t).PID)
 	for _, c := range []struct {
@@ -209,7 +209,7 @@ func TestPIDs(t *testing.T) {
 	}
 }
 
-// TestLivingPIDStays for however long, where its pid counts.
+// TestLivingPIDStays: where a pid counts, a lock with a living pid stays, however old it is.
 func TestLivingPIDStays(t *testing.T) {
 	s := newServer()
 	s.put("L", fmt.Sprint(os.Getpid()))
@@ -221,7 +221,7 @@ func TestLivingPIDStays(t *testing.T) {
 	}
 }
 
-// TestDeadBreakers: the next one takes the place of those who died at it.
+// TestDeadBreakers: the next breaker takes the place of breakers that died.
 func TestDeadBreakers(t *testing.T) {
 	s := newServer()
 	dead := deadRequest(t)
@@ -233,8 +233,8 @@ func TestDeadBreakers(t *testing.T) {
 	mustBeClean(t, s)
 }
 
-// TestLivingBreaker has the right to remove the lock, for however long it is stopped.
-// Meanwhile nobody removes the entries on which that rests.
+// TestLivingBreaker: a living breaker keeps the right to remove the lock, however long it is
+// stopped. Meanwhile nobody removes the entries on which that right rests.
 func TestLivingBreaker(t *testing.T) {
 	s := newServer()
 	dead := deadRequest(t)
@@ -329,7 +329,7 @@ func TestRevived(t *testing.T) {
 	mustBeClean(t, s)
 }
 
-// TestSticky: a dead one's lock that only its owner may remove.
+// TestSticky: only its owner may remove a dead holder's lock.
 func TestSticky(t *testing.T) {
 	s := newServer()
 	mustHold(t, attemptOn(t, lockOn(s), deadRequest(t)))
@@ -347,8 +347,8 @@ func TestSticky(t *testing.T) {
 	}
 }
 
-// TestGivingUp: who may not remove the lock leaves the entries of those who died
-// before it, because others have counted them.
+// TestGivingUp: a breaker that may not remove the lock leaves the entries of the breakers that
+// died before it, because others have counted them.
 func TestGivingUp(t *testing.T) {
 	s := newServer()
 	dead := deadRequest(t)
@@ -367,7 +367,7 @@ func TestGivingUp(t *testing.T) {
 	mustBeClean(t, s)
 }
 
-// TestManyDeadBreakers end in an error that says what to do.
+// TestManyDeadBreakers: too many dead breakers end in an error that says what to do.
 func TestManyDeadBreakers(t *testing.T) {
 	s := newServer()
 	dead := deadRequest(t)
@@ -379,7 +379,7 @@ func TestManyDeadBreakers(t *testing.T) {
 	mustFail(t, err, protocol.CannotCreate, "L.brk.*")
 }
 
-// TestBreakForeign by the id that Inspect tells of.
+// TestBreakForeign: a foreign lock is broken by the id that Inspect tells.
 func TestBreakForeign(t *testing.T) {
 	s := newServer()
 	s.put("L", "4711\n")
@@ -398,7 +398,7 @@ func TestBreakForeign(t *testing.T) {
 	mustBeClean(t, s)
 }
 
-// TestBreakWaiter removes nothing but its claim; it goes on with another.
+// TestBreakWaiter: to break a waiter removes only its claim. The waiter goes on with a new one.
 func TestBreakWaiter(t *testing.T) {
 	s := newServer()
 	l := lockOn(s)

@@ -22,12 +22,12 @@ var contest = backendtest.Contest{
 			return nil, err
 		}
 		r := backendtest.Request()
-		r.Strict = true // never by age, which is not safe
+		r.Strict = true // no holder is broken by age, which is not safe
 		return l.Attempt(r)
 	},
 }
 
-// TestChaos: processes contend for one lock, some are killed, and it is not stuck then.
+// TestChaos: processes contend for one lock, and some are killed. The lock is not stuck then.
 func TestChaos(t *testing.T) {
 	dir := t.TempDir()
 	contest.Run(t, dir)
@@ -36,8 +36,8 @@ func TestChaos(t *testing.T) {
 	mustBeEmpty(t, dir)
 }
 
-// ageIncomplete makes claims old whose makers died before they had written them.
-// Nobody can tell whose they are.
+// ageIncomplete makes incomplete claims old. Their makers died before they had written them, so
+// nobody can tell whose they are.
 func ageIncomplete(t *testing.T, dir string) {
 	old := time.Now().Add(-3 * time.Hour)
 	for _, name := range listed(t, dir) {

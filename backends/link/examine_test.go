@@ -16,7 +16,7 @@ import (
 	"locksmith/protocol"
 )
 
-// examined is what a doctor tells, by name.
+// examined returns what doctor tells, by the checks' names.
 func examined(t *testing.T, l *Lock) (map[string]backend.Check, error) {
 	t.Helper()
 	all := map[string]backend.Check{}
@@ -68,7 +68,7 @@ func TestExamineFindsLies(t *testing.T) {
 		{"two link the same", func(s *server) {
 			s.fault = func(call, name string) (error, bool) {
 				if call == "link" && len(s.calls) > 30 {
-					delete(s.names, name) // as if it replaced what is there
+					delete(s.names, name) // as if the call replaced what is there
 				}
 				return nil, false
 			}

@@ -21,21 +21,21 @@ import (
 	"locksmith/backends/process"
 )
 
-// A server is a file system in memory that does as it is told.
+// A server is a file system in memory whose faults a test chooses.
 type server struct {
 	mu    sync.Mutex
 	names map[string]*inode
 	next  uint64
 	now   time.Time // its clock
-	calls []string  // all that were made
-	// fault is asked before each call, and may have it fail, after it was executed or
-	// without that. Nil: nothing fails.
+	calls []string  // all calls that were made
+	// fault is asked before each call. With err the call fails; with done it is executed all the
+	// same. nil: nothing fails.
 	fault func(call, name string) (err error, done bool)
-	// nameNumbers: the number of a file is another under each name.
+	// nameNumbers: a file has another inode number under each name.
 	nameNumbers bool
 	// oneLink: a file always counts one link.
 	oneLink bool
-	// ticks: its clock goes on by as much with each call.
+	// ticks is by how much the server's clock goes on with each call.
 	ticks time.Duration
 	// noLinks is why there are no hard links.
 	noLinks error
@@ -54,7 +54,7 @@ func newServer() *server {
 	return &server{names: map[string]*inode{}, now: time.Unix(1_700_000_000, 0)}
 }
 
-// do makes a call, in which the file system answers as real ones do.
+// do makes a call, to which the file system answers as real ones do.
 func (s *server) do(call, name string, f func() error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,7 +78,7 @@ func (s *server) find(name string) (*inode, error) {
 	return nil, unix.ENOENT
 }
 
-// put makes a file of somebody else.
+// put makes a file that is somebody else's.
 func (s *server) put(name, content string) *inode {
 	s.next++
 	n := &inode{number: s.next, links: 1, content: content, modified: s.now}
@@ -244,7 +244,7 @@ func attemptOn(t *testing.T, l *Lock, r backend.Request) *attempt {
 	return a.(*attempt)
 }
 
-// deadRequest is that of a process that has ended.
+// deadRequest is the request of a process that has ended.
 func deadRequest(t *testing.T) backend.Request {
 	r := backendtest.Request()
 	r.Owner.Helper = backendtest.DeadProcess(t)
@@ -259,7 +259,7 @@ func elsewhere(lease time.Duration) backend.Request {
 	return r
 }
 
-// A handClock stands still until it is told to go on.
+// A handClock stands still until a test moves it.
 type handClock struct{ now time.Duration }
 
 func (c *handClock) Now() time.Duration                 { return c.now }

@@ -16,9 +16,8 @@ import (
 	"locksmith/protocol"
 )
 
-// possible are the wrong answers that a server may give to a call. After one that was
-// executed a repeated request may find its own work; what has failed may still have
-// been executed.
+// possible are the wrong answers that a server may give to a call. If the call was executed, a
+// repeated request may find its own work. A call that failed may have been executed.
 func possible(call string, done bool) []unix.Errno {
 	unclear := []unix.Errno{unix.EIO, unix.ETIMEDOUT, unix.ESTALE, unix.EINTR}
 	switch {
@@ -34,7 +33,7 @@ func possible(call string, done bool) []unix.Errno {
 	return unclear
 }
 
-// A story is what happens between making a server and looking what is left.
+// A story is what happens from when a server is made to the look at what is left.
 type story struct {
 	name string
 	// before is what is there before anything fails.
@@ -58,7 +57,7 @@ var stories = []story{
 	}},
 }
 
-// leaveChain leaves what a breaker does that dies.
+// leaveChain leaves what a breaker that dies leaves.
 func leaveChain(t *testing.T, s *server, r backend.Request, dead string, n int) {
 	t.Helper()
 	l := lockOn(s)
@@ -71,9 +70,8 @@ func leaveChain(t *testing.T, s *server, r backend.Request, dead string, n int) 
 	}
 }
 
-// TestOneFault has each call of a life fail in each possible way. Whatever happens,
-// the lock can be had again, somebody else is kept out while it is held, and nothing
-// is left.
+// TestOneFault lets each call of a life fail in each possible way. Whatever happens, the lock can
+// be acquired again, others are kept out while it is held, and nothing is left.
 func TestOneFault(t *testing.T) {
 	for _, st := range stories {
 		for _, ahead := range []bool{false, true} {
@@ -138,7 +136,7 @@ func mustKeepOut(t *testing.T, s *server) {
 	mustWithdraw(t, other)
 }
 
-// persist is what the helper does, and its user when it fails.
+// persist does what the helper does, and what its user does when it fails.
 func persist(t *testing.T, l *Lock) (backend.Hold, error) {
 	t.Helper()
 	var err error
@@ -161,7 +159,7 @@ func persist(t *testing.T, l *Lock) (backend.Hold, error) {
 	return nil, err
 }
 
-// again makes a call twice if it fails.
+// again repeats a call once if it fails.
 func again(call func() error) error {
 	if call() == nil {
 		return nil
@@ -169,7 +167,7 @@ func again(call func() error) error {
 	return call()
 }
 
-// TestReleaseFails has each call of a release fail.
+// TestReleaseFails lets each call of a release fail.
 func TestReleaseFails(t *testing.T) {
 	for n := range 6 {
 		for _, errno := range []unix.Errno{unix.EIO, unix.ESTALE, unix.ENOENT} {
@@ -192,8 +190,8 @@ func TestReleaseFails(t *testing.T) {
 	}
 }
 
-// TestLateLink: a request to link a claim is executed a second time, when nobody
-// expects it.
+// TestLateLink: the server executes a request to link a claim a second time, when nobody expects
+// it.
 func TestLateLink(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -219,7 +217,7 @@ func TestLateLink(t *testing.T) {
 	}
 }
 
-// TestLinkTakesEffectAfterEIO, and between two tries.
+// TestLinkTakesEffectAfterEIO: a link that failed with EIO takes effect between two tries.
 func TestLinkTakesEffectAfterEIO(t *testing.T) {
 	s := newServer()
 	a := attemptOn(t, lockOn(s), backendtest.Request())
@@ -236,7 +234,7 @@ func TestLinkTakesEffectAfterEIO(t *testing.T) {
 	mustBeClean(t, s)
 }
 
-// TestClaimRemovedUnderUs by somebody who took it for a leftover.
+// TestClaimRemovedUnderUs: somebody takes our claim for a leftover and removes it.
 func TestClaimRemovedUnderUs(t *testing.T) {
 	for _, when := range []string{"stat", "link"} {
 		s := newServer()
@@ -256,7 +254,7 @@ func TestClaimRemovedUnderUs(t *testing.T) {
 	}
 }
 
-// TestClaimAlwaysRemoved: somebody removes what we make, each time.
+// TestClaimAlwaysRemoved: somebody removes our claim each time that we make one.
 func TestClaimAlwaysRemoved(t *testing.T) {
 	s := newServer()
 	a := attemptOn(t, lockOn(s), backendtest.Request())
@@ -274,8 +272,8 @@ func TestClaimAlwaysRemoved(t *testing.T) {
 	mustBeClean(t, s)
 }
 
-// TestSweptNumberUsedAgain: our claim is tended, and its number used again for that of
-// somebody else, who has the lock.
+// TestSweptNumberUsedAgain: somebody removes our claim as left over. Its inode number is used
+// again, for the claim of the process that has the lock.
 func TestSweptNumberUsedAgain(t *testing.T) {
 	s := newServer()
 	l := lockOn(s)
@@ -331,7 +329,8 @@ func TestNoHardLinks(t *testing.T) {
 	}
 }
 
-// TestServerAway: who waited goes on, and who has just come is told.
+// TestServerAway: while the server is away, a waiter goes on waiting, and a newcomer is told of
+// it.
 func TestServerAway(t *testing.T) {
 	s := newServer()
 	h := mustHold(t, attemptOn(t, lockOn(s), backendtest.Request()))

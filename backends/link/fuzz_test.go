@@ -15,14 +15,14 @@ import (
 	"locksmith/protocol"
 )
 
-// foreignContents are what other tools write, and what is nearly that.
+// foreignContents are what other tools write, and near misses of that.
 var foreignContents = []string{
 	"", "0", "17\n", "17", " 17 \n\x00", "+17\n", "017\n", "4194305\n", "-1\n", "17 host 3", "17\nhost\n", "host 17 1700000000 rand\n",
 	"host|17|a3f\n", "17\n18\n", "\x00\x00\x00\x00", "\x1b[2J17\n", "17\r\n", "9223372036854775808\n", "17\nLOCK v=9 id=../../x\n",
 }
 
-// FuzzContent: what is no record of ours is held by somebody unknown. Only a pid that
-// stands alone, with ?pids=local, or a record of this kernel's can prove a death.
+// FuzzContent: a lock without a record of ours is held by somebody unknown. A death is proven
+// only by a pid alone in the file, with ?pids=local, or by a record of this kernel's.
 func FuzzContent(f *testing.F) {
 	text, err := lockfile.Format(backendtest.Request().Owner)
 	if err != nil {
@@ -56,8 +56,8 @@ func FuzzContent(f *testing.F) {
 	})
 }
 
-// FuzzNames: a name that is taken for one of ours is exactly what we would write, so
-// that nothing in it leads elsewhere.
+// FuzzNames: a name that is taken for one of ours is exactly as we would write it, so that
+// nothing in it leads elsewhere.
 func FuzzNames(f *testing.F) {
 	l := Lock{Name: "lock"}
 	id := owner.NewID()

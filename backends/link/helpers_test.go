@@ -65,8 +65,8 @@ func attemptAt(t *testing.T, path string, r backend.Request) backend.Attempt {
 	return a
 }
 
-// try returns the error of one Try on the lock at a path, preparing included. A hold
-// is released, and what else there is withdrawn.
+// try returns the error of one Try on the lock at a path, or of preparing it. It releases a hold,
+// and withdraws everything else.
 func try(path string, options map[string]string) error {
 	l, err := Open(backend.Address{Scheme: Scheme, Path: path, Options: options})
 	if err != nil {

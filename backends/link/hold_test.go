@@ -18,7 +18,7 @@ import (
 	"locksmith/test/lab"
 )
 
-// TestFile: what others find while the lock is held.
+// TestFile: what others find in the file while the lock is held.
 func TestFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "lock")
@@ -40,7 +40,7 @@ func TestFile(t *testing.T) {
 	mustBeEmpty(t, dir)
 }
 
-// TestHeartbeat sets the time of the file.
+// TestHeartbeat: a heartbeat sets the file's time.
 func TestHeartbeat(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	h := mustHold(t, attemptAt(t, path, backendtest.Request()))
@@ -54,7 +54,8 @@ func TestHeartbeat(t *testing.T) {
 	mustRelease(t, h)
 }
 
-// TestLoss is noticed, whatever is there instead, and that is left alone.
+// TestLoss: a holder notices that its lock is lost, whatever is in its place, and leaves that
+// alone.
 func TestLoss(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -83,7 +84,7 @@ func TestLoss(t *testing.T) {
 	}
 }
 
-// TestMovedAside: some tools rename a lock that they take for stale.
+// TestMovedAside: some tools rename a lock that they take for stale. Its holder notices.
 func TestMovedAside(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	h := mustHold(t, attemptAt(t, path, backendtest.Request()))
@@ -92,7 +93,7 @@ func TestMovedAside(t *testing.T) {
 	mustRelease(t, mustHold(t, attemptAt(t, path, backendtest.Request())))
 }
 
-// TestCopied: the content alone does not make a file ours.
+// TestCopied: a copy with our content in our lock's place is not our lock.
 func TestCopied(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	h := mustHold(t, attemptAt(t, path, backendtest.Request()))
@@ -104,8 +105,8 @@ func TestCopied(t *testing.T) {
 	}
 }
 
-// TestForgottenHandle: the server does not know an open file any more, but its name
-// still is there.
+// TestForgottenHandle: the server no longer knows our open file, but the file's name is still
+// there.
 func TestForgottenHandle(t *testing.T) {
 	s := newServer()
 	h := mustHold(t, attemptOn(t, lockOn(s), backendtest.Request()))
@@ -125,7 +126,7 @@ func TestForgottenHandle(t *testing.T) {
 	mustFail(t, err, protocol.Gone, "somebody broke the lock")
 }
 
-// TestWakes: a waiter notices the release at once, and also that of another tool.
+// TestWakes: a waiter notices a release at once, also one by another tool.
 func TestWakes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	l := openLock(t, path)
@@ -149,7 +150,7 @@ func TestWakes(t *testing.T) {
 	}
 }
 
-// TestWaitersDoNotWakeEachOther: what a waiter makes and removes is not an event.
+// TestWaitersDoNotWakeEachOther: what a waiter makes and removes does not wake other waiters.
 func TestWaitersDoNotWakeEachOther(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	l := openLock(t, path)

@@ -19,8 +19,9 @@ import (
 	"locksmith/protocol"
 )
 
-// TestStrangeLock: what is there is held by somebody unknown, and is neither
-// followed, waited for nor removed, until a file was old and silent for long enough.
+// TestStrangeLock: a strange thing in the lock's place is held by somebody unknown. It is neither
+// followed, waited for nor removed; but a file is removed that was old and silent for long
+// enough.
 func TestStrangeLock(t *testing.T) {
 	huge := strings.Repeat("x", 10<<20)
 	for _, c := range []struct {
@@ -63,8 +64,8 @@ func TestStrangeLock(t *testing.T) {
 	}
 }
 
-// mustBreakFileByAge makes sure that a file that is old is broken when it was watched long
-// enough, and what is no file never.
+// mustBreakFileByAge makes sure that an old file is broken when it was watched for long enough,
+// and that anything but a file never is.
 func mustBreakFileByAge(t *testing.T, path string) {
 	t.Helper()
 	info, err := os.Lstat(path)
@@ -87,7 +88,7 @@ func mustBreakFileByAge(t *testing.T, path string) {
 	mustBeEmpty(t, filepath.Dir(path))
 }
 
-// TestStrangeIDs: what a record says does not become a part of a path.
+// TestStrangeIDs: a strange id in a record does not become part of a path.
 func TestStrangeIDs(t *testing.T) {
 	r := backendtest.Request().Owner
 	r.ID = "../../../etc/x"
@@ -98,7 +99,7 @@ func TestStrangeIDs(t *testing.T) {
 	}
 }
 
-// TestPlanted files are left alone: they are not what their names say, or are young.
+// TestPlanted: files that are not what their names say, or are young, are left alone.
 func TestPlanted(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "lock")
@@ -129,7 +130,7 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
-// TestSweep removes what the dead left, and what is old by the server's clock.
+// TestSweep: a sweep removes what the dead left, and what is old by the server's clock.
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "lock")
@@ -161,7 +162,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// TestTend is the same while the lock is held.
+// TestTend: a holder removes what the dead left, while it has the lock.
 func TestTend(t *testing.T) {
 	s := newServer()
 	h := mustHold(t, attemptOn(t, lockOn(s), backendtest.Request()))

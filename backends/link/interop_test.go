@@ -11,7 +11,7 @@ import (
 	"locksmith/backends/backendtest"
 )
 
-// script is what people write: it links a file of its own to the lock.
+// script locks as people's scripts do: it links a file of its own to the lock.
 const script = `echo $$ >"$1.$$" && ln "$1.$$" "$1" 2>/dev/null; won=$?; rm -f "$1.$$"; exit $won`
 
 func lnTakes(t *testing.T, path string) bool {

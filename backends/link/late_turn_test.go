@@ -13,7 +13,7 @@ import (
 
 // The server executes a breaker's request for its turn late.
 
-// claimed is the file of the only claim there is.
+// claimed is the file of the only claim.
 func (s *server) claimed() *inode {
 	for name, n := range s.names {
 		if strings.HasPrefix(name, "L"+claimMark) {
@@ -23,8 +23,8 @@ func (s *server) claimed() *inode {
 	return nil
 }
 
-// TestTurnComesLate: another breaker had the turn, and has given it up, between the two
-// looks at whose it is.
+// TestTurnComesLate: between our two looks at whose turn it is, another breaker has had the turn
+// and given it up.
 func TestTurnComesLate(t *testing.T) {
 	s := newServer()
 	mustHold(t, attemptOn(t, lockOn(s), deadRequest(t)))
@@ -45,15 +45,15 @@ func TestTurnComesLate(t *testing.T) {
 	mustBeClean(t, s)
 }
 
-// TestTurnComesAgain: to a breaker that has given up, and would wait for itself for
-// ever.
+// TestTurnComesAgain: the turn comes to a breaker that has given up. It must not wait for itself
+// for ever.
 func TestTurnComesAgain(t *testing.T) {
 	s := newServer()
 	mustHold(t, attemptOn(t, lockOn(s), deadRequest(t)))
 	turn := ""
 	s.fault = func(call, name string) (error, bool) {
 		switch {
-		case turn != "": // the first call after it was given up
+		case turn != "": // the first call after the turn was given up
 			if n := s.claimed(); n != nil {
 				s.names[turn] = n
 				n.links++

@@ -17,7 +17,7 @@ import (
 	"locksmith/backends/owner"
 )
 
-// listedIn returns the locks in a directory, with how many hold and wait.
+// listedIn returns the locks in a directory, each with its numbers of holders and waiters.
 func listedIn(t *testing.T, dir string) (all map[string][2]int, order []string) {
 	t.Helper()
 	all = map[string][2]int{}
@@ -30,7 +30,7 @@ func listedIn(t *testing.T, dir string) (all map[string][2]int, order []string) 
 	return all, order
 }
 
-// TestListClaims: claims are no locks, but a lock that is free is found by them, once.
+// TestListClaims: claims are no locks, but a free lock is found by its claims, once.
 func TestListClaims(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "L")
@@ -57,8 +57,8 @@ func TestListClaims(t *testing.T) {
 	}
 }
 
-// TestListKnowsLocks: which files are locks, asked for locks of this kind, and among
-// those of all kinds.
+// TestListKnowsLocks: which files are locks if locks of this kind alone are asked for, and which
+// if all kinds are.
 func TestListKnowsLocks(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "L")
@@ -71,7 +71,7 @@ func TestListKnowsLocks(t *testing.T) {
 	for name, text := range map[string]string{
 		"copy": string(record), "a\nb%?c": string(record), "pid": "1\n", "empty": "", "text": "hello\n",
 		"long": string(record) + strings.Repeat("x", MaxContent), "local": string(record),
-		"other.claim." + id:  string(record), // of an id that is not in it
+		"other.claim." + id:  string(record), // the record has another id
 		"L.brk." + id + ".1": string(record), "L.brk.f-1-2-3.64": string(record),
 	} {
 		mustWork(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))

@@ -20,15 +20,15 @@ import (
 	"locksmith/test/lab"
 )
 
-// A mortal is a contender who may die at any call.
+// A mortal is a contender's FS; the contender may die at any call.
 type mortal struct {
 	FS
-	chance int // one in how many calls; 0: it does not
+	chance int // it dies at one in so many calls; 0: never
 }
 
 type death struct{}
 
-// stumble pauses now and then, and dies.
+// stumble sometimes pauses, and sometimes lets the contender die.
 func (m mortal) stumble() {
 	if m.chance > 0 && rand.IntN(m.chance) == 0 {
 		panic(death{})
@@ -47,12 +47,12 @@ func (m mortal) Read(name string) (lockfile.Stat, string, error) {
 	return m.FS.Read(name)
 }
 
-// Await is short, so that there is always somebody at it.
+// Await is short, so that somebody tries at every moment.
 func (m mortal) Await(context.Context, string, process.Process, time.Duration) {
 	time.Sleep(200 * time.Microsecond)
 }
 
-// A registry knows who is dead, by the ids that it used.
+// A registry knows who is dead, by the ids that the dead used.
 type registry struct{ dead sync.Map }
 
 func (g *registry) judge(r owner.Record) owner.Verdict {
@@ -62,7 +62,8 @@ func (g *registry) judge(r owner.Record) owner.Verdict {
 	return owner.Alive
 }
 
-// life is one contender's, who acquires, and dies sooner or later or releases.
+// life is the life of one contender: it acquires the lock, then dies sooner or later, or
+// releases.
 func (g *registry) life(t *testing.T, dir string, chance int, inside *atomic.Int32) {
 	l := openLock(t, filepath.Join(dir, "lock"))
 	var ids []string
@@ -120,8 +121,8 @@ func acquired(t *testing.T, a *attempt) backend.Hold {
 	}
 }
 
-// TestMortals contend, and are paused and die anywhere: as holders, as waiters, and as
-// breakers of those who died. No holder that lives is ever hit, and nobody is stuck.
+// TestMortals: contenders are paused and die at any call, as holders, as waiters, and as breakers
+// of the dead. No living holder is ever broken, and nobody is stuck.
 func TestMortals(t *testing.T) {
 	const contenders, lives = 6, 80
 	dir := t.TempDir()

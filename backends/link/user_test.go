@@ -12,7 +12,7 @@ import (
 	"locksmith/protocol"
 )
 
-// TestNotWritable: who may not make files there cannot lock.
+// TestNotWritable: a user that may not make files there cannot lock.
 func TestNotWritable(t *testing.T) {
 	if !backendtest.AsNobody(t) {
 		return
@@ -23,7 +23,7 @@ func TestNotWritable(t *testing.T) {
 	mustBeEmpty(t, dir)
 }
 
-// TestNotReadable: it is held, by nobody knows whom.
+// TestNotReadable: a lock that we cannot read is held by somebody unknown.
 func TestNotReadable(t *testing.T) {
 	if !backendtest.AsNobody(t) {
 		return

@@ -11,7 +11,7 @@ import (
 	"locksmith/backends/backoff"
 )
 
-// patient looks once an hour, so that something else must wake it.
+// patient is a request that looks once an hour, so that something else must wake its waiter.
 func patient(mode string) backend.Request {
 	hour := backoff.Range{Min: time.Hour, Max: time.Hour}
 	r := requestFor(mode)
@@ -20,7 +20,8 @@ func patient(mode string) backend.Request {
 	return r
 }
 
-// TestAllAreWoken: more waiters than a user may have inotify instances, which is 128.
+// TestAllAreWoken: all are woken even if there are more waiters than a user may have inotify
+// instances, which is 128.
 func TestAllAreWoken(t *testing.T) {
 	const waiters = 200
 	path := filepath.Join(t.TempDir(), "lock")
@@ -42,7 +43,7 @@ func TestAllAreWoken(t *testing.T) {
 				t.Errorf("the lock is held, but: %v", err)
 			}
 			if mode == "shared" {
-				if err := a.Wait(t.Context()); err != nil { // it queues
+				if err := a.Wait(t.Context()); err != nil { // it takes a place in the queue
 					t.Error(err)
 				}
 			}

@@ -23,25 +23,25 @@ var contest = backendtest.Contest{
 			return nil, err
 		}
 		r := requestFor(mode)
-		r.Strict = true // no holder here is silent for a lease, unless the machine is
+		r.Strict = true // no holder here is silent for a lease, unless the machine pauses
 		return l.Attempt(r)
 	},
 }
 
-// TestChaos: processes contend for one lock, alone or together, and some are killed. It is
-// not stuck then, and whoever has it removes at once what is left of the dead.
+// TestChaos: processes contend for one lock, alone or together, and some are killed. The lock is
+// not stuck then, and its next holder removes at once what the dead left.
 func TestChaos(t *testing.T) {
 	dir := t.TempDir()
 	contest.Run(t, dir)
 	path := filepath.Join(dir, "lock")
 	h := mustAcquire(t, attemptAt(t, path, "exclusive"))
-	for range 2 { // a record is only known to be nobody's once its reservation is gone
+	for range 2 { // only when its reservation is gone is a record known to be nobody's
 		mustWork(t, h.Tend(t.Context()))
 	}
 	mustRelease(t, h)
 	for _, left := range backendtest.GenerationLeftovers(path) {
-		// Who died just after it joined others has a place in the queue without a
-		// record, which goes after a lease.
+		// A process that died just after it joined others leaves a place in the queue without a record,
+		// which goes after a lease.
 		place, waits := strings.CutPrefix(filepath.Base(left), "t.")
 		if _, err := os.Lstat(filepath.Join(path, "R", "i."+place)); !waits || err == nil {
 			t.Errorf("left behind: %s", left)

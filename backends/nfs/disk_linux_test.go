@@ -38,8 +38,8 @@ func TestOutOfInodes(t *testing.T) {
 	}
 }
 
-// withSpareInodes returns the error of taking the lock while there are only so
-// many inodes left, and makes sure that it is a good one.
+// withSpareInodes tries to take the lock while only so many inodes are left, and returns the
+// error. It makes sure that this is a good error.
 func withSpareInodes(t *testing.T, path, mode string, spare int) error {
 	t.Helper()
 	filler := filepath.Join(filepath.Dir(path), "filler")
@@ -49,7 +49,7 @@ func withSpareInodes(t *testing.T, path, mode string, spare int) error {
 	if err != nil {
 		mustFail(t, err, protocol.CannotCreate, "free some space")
 		mustBeTidy(t, path)
-		mustWork(t, try(t, path, mode)) // nothing is broken for good
+		mustWork(t, try(t, path, mode)) // with room again, the lock works
 	}
 	mustBeTidy(t, path)
 	return err
@@ -106,7 +106,8 @@ func TestReadOnly(t *testing.T) {
 	mustBeTidy(t, path)
 }
 
-// TestFileSystems: what there may be under a directory that hosts share.
+// TestFileSystems: a lock works on each file system that may be under a directory that hosts
+// share.
 func TestFileSystems(t *testing.T) {
 	for name, mkfs := range map[string][]string{
 		"ext4":                     {"mkfs.ext4", "-q"},
@@ -126,7 +127,7 @@ func TestFileSystems(t *testing.T) {
 	}
 }
 
-// worksAt goes through what a lock does.
+// worksAt goes through everything that a lock does.
 func worksAt(t *testing.T, path string) {
 	t.Helper()
 	for _, mode := range modes() {
@@ -147,7 +148,7 @@ func worksAt(t *testing.T, path string) {
 	mustBeTidy(t, path)
 }
 
-// TestSmallBlocks: a block takes a record only if that is short.
+// TestSmallBlocks: a small block has room for a short record only.
 func TestSmallBlocks(t *testing.T) {
 	path := filepath.Join(backendtest.Image(t, "ext4", "8M", "mkfs.ext4", "-q", "-b", "1024"), "lock")
 	worksAt(t, path)

@@ -18,7 +18,7 @@ import (
 	"locksmith/protocol"
 )
 
-// A spoilt directory is one in which some calls are answered otherwise.
+// A spoilt directory answers some calls wrongly.
 type spoilt struct {
 	symlinks.Dir
 	mkdir   func(string) error
@@ -38,7 +38,7 @@ func (s spoilt) Readlink(_ context.Context, name string) (string, error) { retur
 func (s spoilt) Touch(_ context.Context, name string) error              { return s.touch(name) }
 func (s spoilt) List(_ context.Context, name string) ([]string, error)   { return s.list(name) }
 
-// honest is a directory of which no answer is changed yet.
+// honest is a spoilt directory that answers all calls rightly, as yet.
 func honest(ctx context.Context, dir *directory) *spoilt {
 	return &spoilt{
 		Dir:     dir,
@@ -52,7 +52,7 @@ func honest(ctx context.Context, dir *directory) *spoilt {
 	}
 }
 
-// always says that it happened, whatever did.
+// always says that the call succeeded, whatever happened.
 func always(call func(string) error) func(string) error {
 	return func(name string) error {
 		_ = call(name)
@@ -62,7 +62,7 @@ func always(call func(string) error) func(string) error {
 
 func denied(string) error { return unix.EACCES }
 
-// TestExamineFinds: each thing that may be wrong is told by the right check.
+// TestExamineFinds: the right check tells of each thing that may be wrong.
 func TestExamineFinds(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil func(*spoilt)
@@ -129,7 +129,7 @@ func TestExamineFinds(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if c.check == "heartbeat" { // it is looked for for seconds
+			if c.check == "heartbeat" { // this check looks for seconds
 				synctest.Test(t, find)
 			} else {
 				find(t)
@@ -190,8 +190,8 @@ func TestExamineWrongPlace(t *testing.T) {
 	}
 }
 
-// TestExamineBreaksOff: nothing stays, and a place that does not answer is not
-// called unfit.
+// TestExamineBreaksOff: an examination that breaks off leaves nothing, and a place that does not
+// answer is not called unfit.
 func TestExamineBreaksOff(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	dir := &directory{path: t.TempDir()}

@@ -24,7 +24,7 @@ func hostileNames() []string {
 	}
 }
 
-// TestForeignEntries in the three directories are left alone and ignored.
+// TestForeignEntries: what others put into the three directories is ignored and left alone.
 func TestForeignEntries(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	mustWork(t, try(t, path, "exclusive"))
@@ -54,8 +54,8 @@ func removeWaiters(t *testing.T, path string) {
 	}
 }
 
-// TestForeignInSharedDirectory: nobody can tell who that is, so it is not taken
-// for nobody.
+// TestForeignInSharedDirectory: nobody can tell whose a foreign name among the members is, so it
+// counts as somebody.
 func TestForeignInSharedDirectory(t *testing.T) {
 	for _, put := range []func(string) error{
 		func(p string) error { return os.WriteFile(p, nil, 0o644) },
@@ -98,8 +98,8 @@ func mustBePrintable(t *testing.T, s string) {
 	}
 }
 
-// TestForeignInReservation: the reservation cannot be removed, so the lock stays
-// held, and whoever looks is told.
+// TestForeignInReservation: with something foreign in it, a reservation cannot be removed. So the
+// lock stays held, and whoever looks is told.
 func TestForeignInReservation(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	h := mustHold(t, attemptAt(t, path, "exclusive"))
@@ -114,8 +114,8 @@ func TestForeignInReservation(t *testing.T) {
 	mustRelease(t, h)
 }
 
-// TestHostileGenerations: what stands in the place of the newest generation must
-// not be guessed at.
+// TestHostileGenerations: a strange thing in the place of the newest generation is an error, and
+// nobody guesses what it means.
 func TestHostileGenerations(t *testing.T) {
 	somebody := "x.1-1-60000-" + owner.NewID()
 	for name, put := range map[string]func(g string) error{
@@ -144,7 +144,7 @@ func TestHostileGenerations(t *testing.T) {
 	}
 }
 
-// TestHostileDirectories: R or G leads elsewhere, or is no directory.
+// TestHostileDirectories: R or G is a link that leads elsewhere, or is no directory.
 func TestHostileDirectories(t *testing.T) {
 	for _, name := range []string{"R", "G"} {
 		for what, put := range map[string]func(path, target string) error{
@@ -215,7 +215,7 @@ func TestHostileRecords(t *testing.T) {
 	}
 }
 
-// TestRecordThatIsNoLink: somebody put a file or a directory there.
+// TestRecordThatIsNoLink: somebody put a file or a directory in the place of a record.
 func TestRecordThatIsNoLink(t *testing.T) {
 	for _, put := range []func(string) error{
 		func(p string) error { return os.WriteFile(p, []byte("x"), 0o644) },

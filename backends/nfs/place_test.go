@@ -17,7 +17,7 @@ import (
 	"locksmith/test/lab"
 )
 
-// mustRefuse tries and inspects a lock at a place that is not fit for one.
+// mustRefuse makes sure that a try and an inspection are refused at an unfit place.
 func mustRefuse(t *testing.T, path string, code protocol.Code, says string) {
 	t.Helper()
 	for _, mode := range modes() {
@@ -27,7 +27,7 @@ func mustRefuse(t *testing.T, path string, code protocol.Code, says string) {
 	mustFail(t, err, code, says)
 }
 
-// TestNotADirectory puts something else where the lock directory should be.
+// TestNotADirectory: something that is no directory stands in the lock directory's place.
 func TestNotADirectory(t *testing.T) {
 	for _, c := range []struct {
 		name, says string
@@ -62,7 +62,7 @@ func TestParentIsFile(t *testing.T) {
 }
 
 func TestNameTooLong(t *testing.T) {
-	name := strings.Repeat("x", 256) // one more than file systems take
+	name := strings.Repeat("x", 256) // one byte more than file systems take
 	mustRefuse(t, filepath.Join(t.TempDir(), name), protocol.CannotCreate, "correct the path")
 }
 
@@ -81,7 +81,7 @@ func TestInspectChangesNothing(t *testing.T) {
 	}
 }
 
-// TestEmptyDirectory, made by an administrator, is a lock that is free.
+// TestEmptyDirectory: an empty directory that an administrator made is a free lock.
 func TestEmptyDirectory(t *testing.T) {
 	path := t.TempDir()
 	if r := inspect(t, path); len(r.Holders) > 0 || r.Token != 0 {
@@ -91,8 +91,9 @@ func TestEmptyDirectory(t *testing.T) {
 	mustBeTidy(t, path)
 }
 
-// TestDirectoryVanishesUnderWaiter: perhaps its file system was unmounted, and
-// others go on in it. To make a new one would start the tokens anew.
+// TestDirectoryVanishesUnderWaiter: the lock directory vanishes, perhaps because its file system
+// was unmounted, and others go on in it. The waiter makes no new one: that would start the tokens
+// anew.
 func TestDirectoryVanishesUnderWaiter(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	h := mustHold(t, attemptAt(t, path, "exclusive"))
@@ -104,7 +105,7 @@ func TestDirectoryVanishesUnderWaiter(t *testing.T) {
 	defer cancel()
 	_, err := backend.Acquire(ctx, a)
 	mustFail(t, err, protocol.Unreachable, "has vanished")
-	// And here is another under its name, as behind a mount.
+	// And here another directory has its name, as behind a mount.
 	mustWork(t, os.RemoveAll(path), os.MkdirAll(filepath.Join(path, "R"), 0o755), os.Mkdir(filepath.Join(path, "G"), 0o755))
 	_, err = backend.Acquire(ctx, b)
 	mustFail(t, err, protocol.Unreachable, "has vanished")
@@ -127,8 +128,9 @@ func TestMustExist(t *testing.T) {
 	mustRelease(t, mustHold(t, a))
 }
 
-// TestMustBeShared: with ?fs=network no lock is taken, looked at or broken where the share is
-// not mounted: neither in what was made on the mount point, nor in what would be made there.
+// TestMustBeShared: with ?fs=network no lock is taken, looked at or broken where the share is not
+// mounted, neither in a directory that was made on the mount point, nor in one that would be made
+// there.
 func TestMustBeShared(t *testing.T) {
 	dir := t.TempDir()
 	made, missing, deeper := filepath.Join(dir, "made"), filepath.Join(dir, "missing"), filepath.Join(dir, "no", "such", "lock")
@@ -165,7 +167,8 @@ func mustNeedMount(t *testing.T, err error) {
 	}
 }
 
-// TestMustExistUntilTheEnd: it was there when we looked, and goes before we begin.
+// TestMustExistUntilTheEnd: the lock directory was there when we looked, and goes before we
+// begin. It is not made.
 func TestMustExistUntilTheEnd(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	l, err := Open(backend.Address{Scheme: Scheme, Path: path, Options: map[string]string{"create": "no"}})
@@ -191,8 +194,8 @@ func TestSomebodysHome(t *testing.T) {
 	mustWork(t, os.Remove(filepath.Join(path, "letters")), try(t, path, "exclusive"))
 }
 
-// TestMakerDiedHalfway: between making the directories and opening them to all
-// who may use the lock. When its user comes again that is put right.
+// TestMakerDiedHalfway: the maker of a lock died after it made the directories, and before it
+// opened them to all that may use the lock. When its user comes again, that is put right.
 func TestMakerDiedHalfway(t *testing.T) {
 	for _, made := range [][]string{{"R"}, {"R", "G"}} {
 		path := filepath.Join(t.TempDir(), "lock")

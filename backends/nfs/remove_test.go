@@ -15,7 +15,7 @@ import (
 	"locksmith/protocol"
 )
 
-// meddled is a lock directory in which something happens before a call.
+// meddled is a lock directory that calls a function before a call.
 type meddled struct {
 	symlinks.Dir
 	before func(op, name string)
@@ -36,8 +36,8 @@ func (d *meddled) Unlink(ctx context.Context, name string) error {
 	return d.Dir.Unlink(ctx, name)
 }
 
-// remove removes the lock at a path; before each call that changes something for
-// that it asks meddle.
+// remove removes the lock at a path. It calls meddle before each call of the removal that changes
+// something.
 func remove(t *testing.T, path string, meddle func(op, name string)) error {
 	t.Helper()
 	l := openLock(t, path).(*lock)
@@ -51,10 +51,10 @@ func remove(t *testing.T, path string, meddle func(op, name string)) error {
 	return l.Remove(t.Context(), h)
 }
 
-// another is somebody else's kind of hold.
+// another is a hold that wraps ours.
 type another struct{ backend.Hold }
 
-// TestRemoveAnyHold: a hold may come wrapped.
+// TestRemoveAnyHold: a lock can also be removed with a wrapped hold.
 func TestRemoveAnyHold(t *testing.T) {
 	path := t.TempDir() + "/lock"
 	h, err := tryAt(t, path)
@@ -72,14 +72,14 @@ func tryAt(t *testing.T, path string) (backend.Hold, error) {
 	return a.Try(t.Context())
 }
 
-// TestRemoveWhileSomebodyComes: at each step another locker comes. It gets the lock,
-// or an error; never what is removed under it.
+// TestRemoveWhileSomebodyComes: another locker comes at each step. It gets the lock or an error,
+// but never a lock that is then removed.
 func TestRemoveWhileSomebodyComes(t *testing.T) {
 	for _, c := range []struct {
 		op, name string
-		refused  bool // it gets an error
+		refused  bool // the other locker gets an error
 	}{
-		{"rmdir", "R", false},   // 1. free; 2. it holds it; 3. R is not empty
+		{"rmdir", "R", false},   // 1. the lock is free; 2. the other holds it; 3. R is not empty
 		{"symlink", "R", false}, // 1. R is gone; 2. the other makes it anew; 3. it cannot be barred
 		{"unlink", "G/lock.1", true},
 		{"rmdir", "G", true},
@@ -124,7 +124,8 @@ func TestRemoveWhileSomebodyComes(t *testing.T) {
 	}
 }
 
-// TestRemoveKeepsSuccess: if somebody comes before it begins, the last success is not forgotten.
+// TestRemoveKeepsSuccess: if somebody comes before the removal begins, the last success is not
+// forgotten.
 func TestRemoveKeepsSuccess(t *testing.T) {
 	path := t.TempDir() + "/lock"
 	h, err := tryAt(t, path)
@@ -147,8 +148,8 @@ func TestRemoveKeepsSuccess(t *testing.T) {
 	mustRelease(t, mustAcquire(t, other))
 }
 
-// TestRemoveBarred: a remover died after it had barred the lock. Nobody gets it, and
-// no second remover goes on with that work.
+// TestRemoveBarred: a remover died after it had barred the lock. Nobody gets the lock, and no
+// second remover goes on with its work.
 func TestRemoveBarred(t *testing.T) {
 	path := t.TempDir() + "/lock"
 	func() {

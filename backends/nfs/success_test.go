@@ -15,8 +15,8 @@ import (
 )
 
 // TestSuccessByTheServersClock: the age of a success is the difference of two of the server's
-// times; what is left of a holder that came too late, or of a lock that was removed, does not
-// count, and goes with the next success.
+// times. A success that is left of a holder that came too late, or of a lock that was removed,
+// does not count, and goes with the next success.
 func TestSuccessByTheServersClock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	l := openLock(t, path).(backend.SuccessKeeper)
@@ -46,8 +46,8 @@ func TestSuccessByTheServersClock(t *testing.T) {
 	}
 }
 
-// TestSuccessOfASuccessor: a holder that was stopped while it recorded its success leaves alone
-// the one of whoever had the lock after it.
+// TestSuccessOfASuccessor: a holder that was stopped while it recorded its success leaves a later
+// holder's success alone.
 func TestSuccessOfASuccessor(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	l := openLock(t, path).(backend.SuccessKeeper)
@@ -60,7 +60,8 @@ func TestSuccessOfASuccessor(t *testing.T) {
 	}
 }
 
-// TestSuccessBesideWhatStays: an older one that cannot be removed does not make it a failure.
+// TestSuccessBesideWhatStays: to record a success does not fail because an older one cannot be
+// removed.
 func TestSuccessBesideWhatStays(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	l := openLock(t, path).(backend.SuccessKeeper)

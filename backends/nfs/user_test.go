@@ -14,7 +14,7 @@ import (
 	"locksmith/protocol"
 )
 
-// as starts a process of another user, who takes the lock.
+// as starts a process of another user that takes the lock.
 func as(t *testing.T, uid, umask int, path, mode string) backendtest.User {
 	t.Helper()
 	return backendtest.As(t, uid, umask, mode+" "+path)
@@ -90,7 +90,7 @@ func TestUsersShare(t *testing.T) {
 	})
 }
 
-// TestUsersBreakEachOthersDead: the dead one was another user.
+// TestUsersBreakEachOthersDead: a user breaks another user's dead holder.
 func TestUsersBreakEachOthersDead(t *testing.T) {
 	for _, mode := range modes() {
 		t.Run(mode, func(t *testing.T) {

@@ -23,8 +23,8 @@ func TestConformance(t *testing.T) {
 	}})
 }
 
-// TestChaos: processes contend for one lock, and some are killed. It is not stuck then, and
-// whoever has it removes at once what is left of the dead.
+// TestChaos: processes contend for one lock, and some are killed. The lock is not stuck then, and
+// its next holder removes at once what the dead left.
 func TestChaos(t *testing.T) {
 	dir, address := t.TempDir(), serve(t)
 	backendtest.MustWork(t, os.WriteFile(filepath.Join(dir, "address"), []byte(address), 0o600))

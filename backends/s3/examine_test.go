@@ -20,7 +20,7 @@ import (
 	"locksmith/test/s3server"
 )
 
-// before serves a store with something before it, which calls pass or answers itself.
+// before serves a store with a handler before it, which calls pass or answers itself.
 func before(t *testing.T, handle func(w http.ResponseWriter, r *http.Request, pass http.Handler)) (address string) {
 	t.Helper()
 	store := s3server.Pass(t, s3server.Start(t, s3server.Embedded).Endpoint)
@@ -52,8 +52,8 @@ func TestExamine(t *testing.T) {
 	}
 }
 
-// TestSettings: what the bucket does with objects by itself is told, and a rule that removes them
-// makes it unfit. What these credentials may not read is not known.
+// TestSettings: doctor tells what the bucket does with objects by itself. A rule that removes
+// objects makes the bucket unfit. Settings that these credentials may not read are unknown.
 func TestSettings(t *testing.T) {
 	const rule = `<LifecycleConfiguration><Rule><ID>tidy</ID><Status>Enabled</Status><Filter><Prefix>%s</Prefix></Filter>%s</Rule></LifecycleConfiguration>`
 	for about, c := range map[string]struct {
@@ -119,18 +119,19 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestUnfitStores: those that accept the condition and do not keep it, each in its way.
+// TestUnfitStores: stores that accept the condition of a write and do not keep it, each in its
+// own way.
 func TestUnfitStores(t *testing.T) {
 	for check, c := range map[string]struct {
 		says   string
-		kind   string // of the store, or what is before one that is fit
+		kind   string // of the store, or of what is before a fit store
 		handle func(w http.ResponseWriter, r *http.Request, pass http.Handler)
 	}{
 		"conditional creation": {"the store ignores the condition", s3server.Careless, nil},
 		"many create the same": {"rounds up to", s3server.Racing, nil},
 		"freshness":            {"as it had been before", "", forgets()},
 		"objects": {"what was removed is still there", "", func(w http.ResponseWriter, r *http.Request, pass http.Handler) {
-			if r.Method == http.MethodDelete && strings.HasSuffix(r.URL.Path, ".0") { // the first that is made
+			if r.Method == http.MethodDelete && strings.HasSuffix(r.URL.Path, ".0") { // the first object that is made
 				w.WriteHeader(http.StatusNoContent)
 				return
 			}
@@ -157,7 +158,7 @@ func TestUnfitStores(t *testing.T) {
 	}
 }
 
-// TestUnansweredRace: of a round in which somebody had no answer nothing is known.
+// TestUnansweredRace: a round in which somebody got no answer tells nothing.
 func TestUnansweredRace(t *testing.T) {
 	var creations atomic.Int32
 	address := before(t, func(w http.ResponseWriter, r *http.Request, pass http.Handler) {
@@ -174,8 +175,8 @@ func TestUnansweredRace(t *testing.T) {
 	backendtest.MustFail(t, err, protocol.Unreachable, "create an object")
 }
 
-// forgets answers every HEAD after a DELETE of the same with the success of before, but for
-// the first.
+// forgets answers every HEAD after the second DELETE with a success, as if the object were there
+// still.
 func forgets() func(http.ResponseWriter, *http.Request, http.Handler) {
 	var mu sync.Mutex
 	deleted := 0
@@ -195,8 +196,8 @@ func forgets() func(http.ResponseWriter, *http.Request, http.Handler) {
 	}
 }
 
-// TestAnswers: what a refusal means, and what to do about it. A request is sent once, but for
-// one that changes nothing and may be answered later.
+// TestAnswers: what a refusal means, and what to do about it. A request is sent once, unless it
+// changes nothing and a later one may be answered.
 func TestAnswers(t *testing.T) {
 	for about, c := range map[string]struct {
 		status int
@@ -208,7 +209,7 @@ func TestAnswers(t *testing.T) {
 		"rights":       {403, "AccessDenied", protocol.Permission, "AWS_PROFILE"},
 		"bucket":       {404, "NoSuchBucket", protocol.CannotCreate, "make the bucket first"},
 		"no store":     {404, "NotFound", protocol.Unreachable, "need not be the store's; look at the endpoint"},
-		"no key":       {404, "NoSuchKey", protocol.Unreachable, "need not be the store's; look at the endpoint"}, // it was not asked about one
+		"no key":       {404, "NoSuchKey", protocol.Unreachable, "need not be the store's; look at the endpoint"}, // the request named no object
 		"parent":       {409, "ObjectParentIsFile", protocol.CannotCreate, "choose another prefix"},
 		"conflict":     {409, "ConditionalRequestConflict", protocol.Unreachable, "409"},
 		"busy":         {503, "SlowDown", protocol.Unreachable, "503 SlowDown"},
@@ -240,7 +241,7 @@ func TestAnswers(t *testing.T) {
 			_, err := of.List(t.Context())
 			backendtest.MustFail(t, err, c.code, c.says)
 			want := 1
-			if c.code == protocol.Unreachable && c.status != http.StatusNotFound { // a look that finds nothing is no rare one
+			if c.code == protocol.Unreachable && c.status != http.StatusNotFound { // a look often finds nothing, and is not repeated then
 				want = maxLooks
 			}
 			if writes != 1 || requests-writes != want {
@@ -251,8 +252,8 @@ func TestAnswers(t *testing.T) {
 	backendtest.MustFail(t, mustOpen(t, addressAt("http://127.0.0.1:1")).Store.Put(t.Context(), "k", nil), protocol.Unreachable, "refused")
 }
 
-// TestWrongRegion: the region that the store names, in a header or in its message, is in the advice
-// as an address that a shell can be given.
+// TestWrongRegion: the store names its region, in a header or in its message. The advice is the
+// address with that region, quoted for a shell.
 func TestWrongRegion(t *testing.T) {
 	for _, c := range map[string]struct {
 		status        int
@@ -276,8 +277,8 @@ func TestWrongRegion(t *testing.T) {
 	}
 }
 
-// TestNothingWritten: of what failed before anything was written nothing is to be cleaned up, and
-// nobody is told of a removal. The address is told once.
+// TestNothingWritten: if a check fails before anything is written, there is nothing to clean up,
+// and nobody is told of a removal. The address is told once.
 func TestNothingWritten(t *testing.T) {
 	address := addressAt("http://127.0.0.1:1")
 	l := mustOpen(t, address)
@@ -295,8 +296,8 @@ func TestNothingWritten(t *testing.T) {
 	backendtest.MustFail(t, err, protocol.Unreachable, "list objects: dial tcp 127.0.0.1:1")
 }
 
-// TestNotFound: that there is no such object is the store's word for it; any other 404, and that
-// of a look, which has no words, is not known to be the store's.
+// TestNotFound: only the store's own word for it says that there is no such object. Any other 404
+// may not be the store's, and neither may that of a look, whose answer has no words.
 func TestNotFound(t *testing.T) {
 	for about, c := range map[string]struct {
 		body   string
@@ -328,7 +329,8 @@ func TestNotFound(t *testing.T) {
 	}
 }
 
-// TestForeignSuccess: a success of something else, such as a page that greets, is none.
+// TestForeignSuccess: a success that is not the store's, such as a page that greets, does not
+// count.
 func TestForeignSuccess(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte("<html>welcome</html>"))
@@ -363,7 +365,7 @@ func TestNoWordForAbsent(t *testing.T) {
 	}
 }
 
-// TestNoCredentials: that nobody has credentials for us says nothing about an object.
+// TestNoCredentials: that we have no credentials says nothing about an object.
 func TestNoCredentials(t *testing.T) {
 	for _, status := range []int{http.StatusNotFound, http.StatusPreconditionFailed, http.StatusForbidden} {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
@@ -378,7 +380,7 @@ func TestNoCredentials(t *testing.T) {
 	}
 }
 
-// TestCutShort: of an answer that breaks off nothing is known, also if it began as a success.
+// TestCutShort: an answer that breaks off tells nothing, even if it began as a success.
 func TestCutShort(t *testing.T) {
 	address := before(t, func(w http.ResponseWriter, r *http.Request, _ http.Handler) {
 		w.Header().Set("Content-Length", "1000")

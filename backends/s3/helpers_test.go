@@ -54,7 +54,7 @@ func mustOpen(t *testing.T, address string) *lock {
 	return l
 }
 
-// keys are those of all objects of a lock.
+// keys returns the keys of all objects of a lock.
 func keys(t *testing.T, address string) (all []string) {
 	t.Helper()
 	found, err := mustOpen(t, address).Store.List(t.Context())
@@ -67,7 +67,7 @@ func keys(t *testing.T, address string) (all []string) {
 	return all
 }
 
-// leftovers is what should not be there of a lock that is free: all but the newest generations.
+// leftovers is what should not be left of a free lock: all but the newest generations.
 func leftovers(t *testing.T, address string) (left []string) {
 	t.Helper()
 	all := keys(t, address)
@@ -107,7 +107,7 @@ var contest = backendtest.Contest{
 			return nil, err
 		}
 		r := backendtest.Request()
-		r.Strict = true // no holder here is silent for a lease, unless the machine is
+		r.Strict = true // no holder here is silent for a lease, unless the machine pauses
 		return l.Attempt(r)
 	},
 }

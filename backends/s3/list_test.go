@@ -14,14 +14,14 @@ import (
 	"locksmith/protocol"
 )
 
-// TestEndlessPages: a store that has always another page is asked until it is too much.
+// TestEndlessPages: a store that always has another page is asked until the listing is too long.
 func TestEndlessPages(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int32
 	page := "<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>%d</NextContinuationToken>" +
 		strings.Repeat("<Contents><Key>locks/l/x</Key></Contents>", 5000) + "</ListBucketResult>"
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, fmt.Sprintf(page, asked.Add(1))) // or who asked has gone
+		_, _ = io.WriteString(w, fmt.Sprintf(page, asked.Add(1))) // if this fails, the client has gone
 	}))
 	t.Cleanup(s.Close)
 	_, err := mustOpen(t, addressAt(s.URL)).Inspect(t.Context())

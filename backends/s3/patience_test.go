@@ -22,7 +22,7 @@ type roundTrip func(*http.Request) (*http.Response, error)
 // Do implements s3.HTTPClient.
 func (f roundTrip) Do(r *http.Request) (*http.Response, error) { return f(r) }
 
-// TestPatience: what a store may answer, or not, and whether it may pass.
+// TestPatience: for each answer of a store, or none, whether the trouble may pass.
 func TestPatience(t *testing.T) {
 	fails := func(err error) func(*testing.T) backend.Backend {
 		return func(t *testing.T) backend.Backend {

@@ -13,8 +13,8 @@ import (
 	"locksmith/backends/backendtest"
 )
 
-// TestBeats: each sets a time that is a whole second later than the last, and near the
-// server's now, as often as it may be asked for.
+// TestBeats: each heartbeat sets a time that is a whole second later than the last one, and near
+// the server's now, even at the shortest allowed interval.
 func TestBeats(t *testing.T) {
 	t.Parallel()
 	f := startFake(t)
@@ -38,7 +38,8 @@ func TestBeats(t *testing.T) {
 	}
 }
 
-// TestTimesThatAreIgnored: a server that says that it set a time, and did not, is no place.
+// TestTimesThatAreIgnored: a server that says that it set a time, and did not, is no place for
+// locks.
 func TestTimesThatAreIgnored(t *testing.T) {
 	t.Parallel()
 	f := startFake(t).when(func(r *asking) bool {
@@ -55,8 +56,8 @@ func TestTimesThatAreIgnored(t *testing.T) {
 	}
 }
 
-// TestRewrittenLinks: a server that changes what links point to is refused, with a hint, and
-// nothing of a lock is made.
+// TestRewrittenLinks: a server that changes what links point to is refused with a hint, before
+// any part of a lock is made.
 func TestRewrittenLinks(t *testing.T) {
 	t.Parallel()
 	f := startFake(t).when(func(r *asking) bool {

@@ -28,12 +28,13 @@ func TestMain(m *testing.M) {
 
 var testAddress = backend.Address{Scheme: Scheme, Host: "h", User: "u", Path: "/lock"}
 
-// open is the lock in the format of nfs:, as swift, and with leases as short, as the suite has them.
+// open opens a lock in the format of nfs:, as swift as the suite wants it, and with leases as
+// short.
 func (f *fake) open(t testing.TB) *lock {
 	return &lock{server: f.server(t, testAddress), Env: owner.NewEnv(), leastAnswer: maxAnswer}
 }
 
-// openStyle is a lock of directories.
+// openStyle opens a lock of directories.
 func (f *fake) openStyle(t testing.TB, style string) backend.Backend {
 	t.Helper()
 	a := testAddress
@@ -63,8 +64,8 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// conform runs the suite with locks of a style. For each place makes a directory, and opens the
-// lock that is called lock there.
+// conform runs the suite with locks of a style. place makes a directory each time it is called;
+// open opens the lock called "lock" in it.
 func conform(t *testing.T, style string, place func(*testing.T) (dir string, open func() backend.Backend)) {
 	backendtest.Run(t, backendtest.Subject{Shared: style != "plain", Queue: style == "", New: func(t *testing.T) backendtest.Fixture {
 		dir, open := place(t)
@@ -73,7 +74,7 @@ func conform(t *testing.T, style string, place func(*testing.T) (dir string, ope
 			Open:      open,
 			Leftovers: func() []string { return leftovers(path) },
 			Remove:    func() { empty(t, filepath.Join(path, "R")) },
-			Abandon:   func(backend.Hold) {}, // its connection does not make it live
+			Abandon:   func(backend.Hold) {}, // a hold does not live by its connection
 			Stay:      200 * time.Millisecond,
 		}
 		if style != "" {
@@ -84,13 +85,14 @@ func conform(t *testing.T, style string, place func(*testing.T) (dir string, ope
 	}})
 }
 
-// leftovers are those of the format, and what was made beside a lock that was not there yet.
+// leftovers are those of the format, and what was made beside a lock that did not exist yet.
 func leftovers(path string) []string {
 	above, _ := filepath.Glob(filepath.Join(filepath.Dir(path), ".*"))
 	return append(backendtest.GenerationLeftovers(path), above...)
 }
 
-// leftoversOfDirectories are all but a tree and its newest tokens.
+// leftoversOfDirectories is all that is there, except the directory of dir style and its newest
+// tokens.
 func leftoversOfDirectories(place string) []string {
 	all, _ := filepath.Glob(place + "*")
 	tree, _ := filepath.Glob(filepath.Join(place, "*"))

@@ -11,8 +11,8 @@ import (
 	"locksmith/backends/generation/symlinks"
 )
 
-// trips counts how often somebody waits for an answer: two READDIR go out at once, nobody waits
-// for the answer to CLOSE, and SETSTAT brings a look along the first time.
+// trips counts how often a client waits for an answer. It sends two READDIR at once, waits for no
+// answer to CLOSE, and sends a look along with the first SETSTAT.
 type trips struct {
 	mu             sync.Mutex
 	halves         int // of trips
@@ -34,7 +34,7 @@ func (c *trips) note(r *asking) bool {
 	return false
 }
 
-// since returns how many there were since the last time.
+// since returns how many trips there were since it was last called.
 func (c *trips) since() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -43,7 +43,7 @@ func (c *trips) since() int {
 	return n
 }
 
-// TestRoundTrips: what a server that is far away costs.
+// TestRoundTrips: how many round trips each step takes, which a far server makes slow.
 func TestRoundTrips(t *testing.T) {
 	t.Parallel()
 	var c trips

@@ -13,7 +13,7 @@ import (
 	"locksmith/backends/backendtest"
 )
 
-// examined are the checks that were not passed, and how many there were.
+// examined returns the checks that were not passed, and the number of all checks.
 func examined(t *testing.T, b backend.Backend) (found []backend.Check, all int) {
 	t.Helper()
 	err := b.Examine(t.Context(), backend.Examination{}, func(c backend.Check) {
@@ -27,7 +27,7 @@ func examined(t *testing.T, b backend.Backend) (found []backend.Check, all int) 
 	return found, all
 }
 
-// likeProFTPD puts the directory that was asked for in front of relative targets, if one was.
+// likeProFTPD puts the link's directory in front of relative targets, if the request names one.
 func likeProFTPD(r *asking) bool {
 	if r.kind != typeReadlink {
 		return false
@@ -59,7 +59,7 @@ func realpath(r *asking) bool {
 	return r.kind == typeRealpath
 }
 
-// TestExamine: a server that is fit, and what others lack.
+// TestExamine: doctor finds a fit server fit, and tells what others lack.
 func TestExamine(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -93,7 +93,7 @@ func TestExamine(t *testing.T) {
 	}
 }
 
-// TestRemoveIsRefused where it would not be safe.
+// TestRemoveIsRefused: a lock is not removed where that would not be safe.
 func TestRemoveIsRefused(t *testing.T) {
 	t.Parallel()
 	f := startFake(t).when(likePkgSFTP)
@@ -103,8 +103,8 @@ func TestRemoveIsRefused(t *testing.T) {
 	backendtest.MustRelease(t, h)
 }
 
-// TestMadeByAdministrator: a lock directory that is there, and empty, is enough, though nothing
-// may be made beside it.
+// TestMadeByAdministrator: an empty lock directory that exists is enough, even if nothing may be
+// made beside it.
 func TestMadeByAdministrator(t *testing.T) {
 	t.Parallel()
 	f := startFake(t)
@@ -124,7 +124,7 @@ func TestMadeByAdministrator(t *testing.T) {
 	backendtest.MustRelease(t, backendtest.MustAcquire(t, attemptOf(t, f.open(t))))
 }
 
-// TestGroup: the lock is for the group that the directory above it was made for, whatever the
+// TestGroup: the group for which the directory above was made may use the lock, whatever the
 // server's umask.
 func TestGroup(t *testing.T) {
 	t.Parallel()
@@ -151,7 +151,7 @@ func TestGroup(t *testing.T) {
 	}
 }
 
-// TestNoPosixRename: styles need it, and say so.
+// TestNoPosixRename: without posix-rename the styles do not work, and the error says so.
 func TestNoPosixRename(t *testing.T) {
 	t.Parallel()
 	f := startFake(t)

@@ -20,8 +20,8 @@ import (
 	"locksmith/backends/backend"
 )
 
-// A fake is a server in this process, of the files in a directory. Each request may be
-// answered otherwise.
+// A fake is a server in this process, for the files in a directory. A hook may answer each
+// request in another way.
 type fake struct {
 	dir        string
 	extensions []string
@@ -33,12 +33,12 @@ type fake struct {
 	hooks    []func(*asking) (answered bool)
 }
 
-// A asked is a request as the fake gets it, and how it is answered.
+// An asking is a request as the fake gets it, and how it is answered.
 type asking struct {
 	kind   byte
 	id     uint32
 	body   reader
-	path   string // of those that begin with one
+	path   string // of requests that begin with a path
 	served *fake
 	conn   net.Conn
 	to     func(packet)
@@ -49,7 +49,8 @@ func startFake(t testing.TB) *fake {
 	return &fake{dir: dir, extensions: []string{posixRename, "1"}, page: 2}
 }
 
-// when adds what happens before a request is executed; the last that answers counts.
+// when adds a hook that runs before a request is executed. If several hooks answer, the last
+// answer counts.
 func (f *fake) when(hook func(*asking) bool) *fake {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -140,7 +141,7 @@ func (f *fake) hooked(r *asking, hooks []func(*asking) bool) bool {
 	return slices.ContainsFunc(hooks, func(h func(*asking) bool) bool { return h(r) })
 }
 
-// status answers with what a call came to, as OpenSSH does.
+// status answers with the outcome of a system call, as OpenSSH does.
 func (r *asking) status(err error) {
 	code := uint32(statusFailure)
 	switch {

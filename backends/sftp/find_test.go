@@ -10,7 +10,7 @@ import (
 	"locksmith/backends/generation/symlinks"
 )
 
-// TestList: locks are found, though they have the form of those of another kind.
+// TestList: locks are found, though they have the form of another kind, nfs:.
 func TestList(t *testing.T) {
 	t.Parallel()
 	f := startFake(t)

@@ -23,7 +23,7 @@ import (
 	"locksmith/backends/clock"
 )
 
-// A recording is a transport on which a server says what it says, whatever is asked.
+// A recording is a transport on which the server's replies are fixed, whatever is asked.
 type recording struct {
 	io.Reader
 	killed chan struct{}
@@ -51,7 +51,7 @@ func (c *leaping) Now() time.Duration {
 	return c.now
 }
 
-// calls are one of each kind, whatever comes of them.
+// calls makes one call of each kind, whatever its result.
 func calls(s *session) {
 	ctx := context.Background()
 	_, _ = s.lstat(ctx, "a")
@@ -67,8 +67,8 @@ func calls(s *session) {
 	}
 }
 
-// FuzzReplies: whatever a server says, every call ends, with an error or what it was asked
-// for, and nothing panics.
+// FuzzReplies: whatever a server says, every call ends, with an error or a result, and nothing
+// panics.
 func FuzzReplies(f *testing.F) {
 	hello := string(newPacket(typeVersion).uint32(version).string(posixRename).string("1").bytes())
 	f.Add([]byte(hello))
@@ -93,8 +93,8 @@ func FuzzReplies(f *testing.F) {
 	})
 }
 
-// TestSilence: a server that does not answer is given up in time, and it is said that
-// something may have happened.
+// TestSilence: a server that does not answer is given up in time, and the error says that the
+// request may have been executed.
 func TestSilence(t *testing.T) {
 	t.Parallel()
 	f := startFake(t).when(func(r *asking) bool { return r.kind != typeLstat })
@@ -113,7 +113,7 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-// TestContext: a call ends with its context, and tells that it may have happened.
+// TestContext: a call ends with its context, and its error says that it may have been executed.
 func TestContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -128,7 +128,7 @@ func TestContext(t *testing.T) {
 	}
 }
 
-// TestLateContext: a context that ends when its call is just over does not end the next one.
+// TestLateContext: a context that ends when its call is just over does not end the next call.
 func TestLateContext(t *testing.T) {
 	t.Parallel()
 	asked := make(chan context.CancelFunc, 1)
@@ -145,14 +145,15 @@ func TestLateContext(t *testing.T) {
 	for i := range 300 {
 		ctx, cancel := context.WithCancel(t.Context())
 		asked <- cancel
-		_, _ = s.lstat(ctx, ".") // it may have been in time, or not
+		_, _ = s.lstat(ctx, ".") // the call may have succeeded, or not
 		if err := s.mkdir(t.Context(), strconv.Itoa(i)); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-// TestNotRepeated: what changes something and was sent is not asked for again; what looks is.
+// TestNotRepeated: a request that changes something, and was sent, is not repeated; one that only
+// looks is.
 func TestNotRepeated(t *testing.T) {
 	t.Parallel()
 	asked := map[byte]int{}
@@ -189,7 +190,7 @@ func TestNoEnd(t *testing.T) {
 	}
 }
 
-// TestSlowListing: a server that answers in time, name by name, is given up all the same, and is
+// TestSlowListing: a server that lists name by name, each in time, is given up all the same, and
 // not asked again.
 func TestSlowListing(t *testing.T) {
 	dir := startFake(t).dir
@@ -217,7 +218,7 @@ func TestSlowListing(t *testing.T) {
 	})
 }
 
-// TestCodes: of a refusal whose code means anything it is looked at what is there.
+// TestCodes: after a refusal whose code may mean anything, the call looks what is there.
 func TestCodes(t *testing.T) {
 	t.Parallel()
 	vague := startFake(t).when(func(r *asking) bool {
@@ -269,8 +270,8 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-// TestLostWhileWaiting: whoever waits goes on when a try loses its connection, whichever
-// request was on the way, and has the lock in the end.
+// TestLostWhileWaiting: a try loses its connection, whichever request was on the way. The waiter
+// goes on, and gets the lock in the end.
 func TestLostWhileWaiting(t *testing.T) {
 	t.Parallel()
 	for lose := 1; ; lose++ {
@@ -284,11 +285,11 @@ func TestLostWhileWaiting(t *testing.T) {
 			if n++; n == lose {
 				_ = r.conn.Close()
 			}
-			return false // it is executed
+			return false // the server executes it
 		})
 		_, err := waiter.Try(t.Context())
 		if err == nil && n < lose {
-			return // all were lost once
+			return // each request was lost once
 		}
 		if held := (*backend.HeldError)(nil); err != nil && !errors.As(err, &held) && !backend.Passes(err) {
 			t.Fatalf("request %d: %v", lose, err)
@@ -299,8 +300,8 @@ func TestLostWhileWaiting(t *testing.T) {
 	}
 }
 
-// TestRecordLost: a holder has its record, though the request that makes it was lost, or the
-// answer to it.
+// TestRecordLost: a holder has its record, even if the request to make it was lost, or the
+// answer.
 func TestRecordLost(t *testing.T) {
 	t.Parallel()
 	for _, executed := range []bool{true, false} {
@@ -324,8 +325,8 @@ func TestRecordLost(t *testing.T) {
 	}
 }
 
-// TestSilentConnection: a heartbeat whose time is over leaves time for another one, over
-// another connection, and so does one that cannot connect.
+// TestSilentConnection: a heartbeat that gets no answer ends early enough for another one over
+// another connection, and so does a heartbeat that cannot connect.
 func TestSilentConnection(t *testing.T) {
 	t.Parallel()
 	f := startFake(t)
@@ -346,7 +347,7 @@ func TestSilentConnection(t *testing.T) {
 	dialing, stop := context.WithCancel(t.Context())
 	h.(*hold).use.dir.server.start = func(_, _, _ []string) (transport, error) {
 		stop()
-		ours, _ := net.Pipe() // nobody is there
+		ours, _ := net.Pipe() // nobody answers at the other end
 		return &piped{Conn: ours}, nil
 	}
 	if err := h.Heartbeat(dialing); backend.CodeOf(err) != "unreachable" {
@@ -365,7 +366,7 @@ func TestCallsEndInTime(t *testing.T) {
 		dir := t.TempDir()
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				for asked := 0; ; asked++ { // how many of its requests are answered
+				for asked := 0; ; asked++ { // the server answers so many of its requests
 					f := &fake{dir: filepath.Join(dir, strconv.Itoa(asked)), extensions: []string{posixRename, "1"}, page: 2}
 					backendtest.MustWork(t, os.Mkdir(f.dir, 0o777))
 					l := f.open(t)
@@ -383,8 +384,8 @@ func TestCallsEndInTime(t *testing.T) {
 					switch {
 					case left.Load() >= 0:
 						backendtest.MustWork(t, err)
-						return // all were answered
-					case asked > 50, took > time.Second: // what only tidies up may fail
+						return // all requests were answered
+					case asked > 50, took > time.Second: // later requests only tidy up, and may fail
 						t.Errorf("silent after %d requests: %v after %v", asked, err, took)
 						return
 					}

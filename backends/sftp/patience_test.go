@@ -13,15 +13,15 @@ import (
 	"locksmith/backends/clock"
 )
 
-// A hasty clock is a thousand times as fast as others, for pauses between connections.
+// A hasty clock shortens pauses between connections: it runs a thousand times as fast as others.
 type hasty struct{ clock.Runtime }
 
 func (h hasty) Now() time.Duration { return 1000 * h.Runtime.Now() }
 
 func (h hasty) NewTimer(d time.Duration) clock.Timer { return h.Runtime.NewTimer(d / 1000) }
 
-// TestPatience: what ssh says when it does not connect, and what a server does then, and
-// whether it may pass.
+// TestPatience: for each thing that ssh says when it does not connect, and each thing that a
+// server then does, whether the trouble may pass.
 func TestPatience(t *testing.T) {
 	t.Parallel()
 	connects := func(start func() (transport, error)) func(*testing.T) backend.Backend {
@@ -93,7 +93,7 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-// ended is a connection at its end.
+// ended is a connection that has ended.
 func ended() net.Conn {
 	ours, theirs := net.Pipe()
 	_ = theirs.Close()

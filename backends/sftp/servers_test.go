@@ -24,7 +24,7 @@ import (
 	"locksmith/test/sftpserver"
 )
 
-// at is a lock on a server, as its address names it.
+// at opens the lock at a path on a server.
 func at(t testing.TB, s *sftpserver.Server, access backend.Access, path, style string) backend.Backend {
 	t.Helper()
 	return open(t, backend.Address{Scheme: Scheme, User: s.User, Host: s.Addr, Path: "/" + path, Options: styled(style)}, access)
@@ -48,10 +48,9 @@ func byKey(s *sftpserver.Server) backend.Access { return backend.Access{SSH: s.S
 
 var long = flag.Bool("long", false, "ask all kinds of servers for all of the conformance suite")
 
-// TestConformanceOfServers: a server is fit for all that the suite asks of a backend, in the
-// format that it is best at. Without -long the suite runs on one server for each format: the
-// requests are the same on the others. What doctor says of all servers and formats is in
-// test/sftplab.
+// TestConformanceOfServers: each server passes the suite for backends, in the format that it does
+// best. Without -long the suite runs on one server for each format: the requests to the others
+// are the same. What doctor says of all servers and formats is in test/sftplab.
 func TestConformanceOfServers(t *testing.T) {
 	t.Parallel()
 	lab.NotShort(t, "starts hundreds of servers")
@@ -103,7 +102,7 @@ type keeper interface {
 	backend.SuccessKeeper
 }
 
-// withPipes is a program behind pipes, where to connect takes no time.
+// withPipes is a server program behind pipes, so that to connect takes no time.
 func withPipes(program string) site {
 	return func(t *testing.T, style string) (string, func() backend.Backend) {
 		dir := t.TempDir()
@@ -116,7 +115,7 @@ func withPipes(program string) site {
 	}
 }
 
-// shared is a server that all have one connection with, for to log in takes long.
+// shared is a server with which all locks share one connection, because to log in takes long.
 func shared(kind string) func(*testing.T) site {
 	return func(t *testing.T) site {
 		s := sftpserver.Start(t, sftpserver.Options{Kind: kind})
@@ -158,7 +157,8 @@ func TestServers(t *testing.T) {
 	}
 }
 
-// TestOneLockFromBothSides: hosts that mount the directory share the lock.
+// TestOneLockFromBothSides: hosts that mount the directory share the lock with hosts that use
+// SFTP.
 func TestOneLockFromBothSides(t *testing.T) {
 	t.Parallel()
 	s := sftpserver.Start(t, sftpserver.Options{})
@@ -192,7 +192,7 @@ func TestOneLockFromBothSides(t *testing.T) {
 	}
 }
 
-// TestRefusals: what ssh says becomes one error that tells what to do.
+// TestRefusals: what ssh says becomes one error, which tells what to do.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	known := sftpserver.Start(t, sftpserver.Options{})
@@ -224,7 +224,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// otherKeyOf is a file of known hosts with another key for a server.
+// otherKeyOf makes a file of known hosts with another key for the server.
 func otherKeyOf(t *testing.T, s *sftpserver.Server) (file string) {
 	t.Helper()
 	public, err := os.ReadFile(s.Key + ".pub")
@@ -236,7 +236,7 @@ func otherKeyOf(t *testing.T, s *sftpserver.Server) (file string) {
 	return file
 }
 
-// TestPassword: ssh gets it from us, and no other one.
+// TestPassword: ssh gets the password from us, and no other password.
 func TestPassword(t *testing.T) {
 	t.Parallel()
 	s := sftpserver.Start(t, sftpserver.Options{Extra: "PubkeyAuthentication no"})
@@ -264,7 +264,8 @@ func TestPassword(t *testing.T) {
 	}
 }
 
-// TestPasswordVariable: ssh does not see it, and sees all others, however short the password is.
+// TestPasswordVariable: ssh does not see the variable with the password, and sees all others,
+// however short the password is.
 func TestPasswordVariable(t *testing.T) {
 	t.Setenv("LOCKSMITH_TEST_PASSWORD", "e")
 	t.Setenv("LOCKSMITH_TEST_OTHER", "e")
@@ -283,7 +284,7 @@ func TestPasswordVariable(t *testing.T) {
 	}
 }
 
-// TestNoSSH: what takes connections, and is no server of SSH, is called so.
+// TestNoSSH: if what takes connections is no SSH server, the error says so.
 func TestNoSSH(t *testing.T) {
 	t.Parallel()
 	s := sftpserver.Start(t, sftpserver.Options{})
@@ -310,8 +311,8 @@ func TestNoSSH(t *testing.T) {
 	}
 }
 
-// TestBusyServer: with the usual MaxStartups many who come at once are turned away, and
-// come again.
+// TestBusyServer: with the usual MaxStartups, many of those that come at once are turned away,
+// and come again.
 func TestBusyServer(t *testing.T) {
 	t.Parallel()
 	s := sftpserver.Start(t, sftpserver.Options{MaxStartups: 2})
@@ -326,7 +327,7 @@ func TestBusyServer(t *testing.T) {
 	all.Wait()
 }
 
-// TestDescriptors: ssh has none of ours but its pipes.
+// TestDescriptors: ssh has none of our descriptors but its pipes.
 func TestDescriptors(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -341,7 +342,7 @@ func TestDescriptors(t *testing.T) {
 	}
 	defer r.Close()
 	defer w.Close()
-	if _, err := unix.FcntlInt(w.Fd(), unix.F_SETFD, 0); err != nil { // as a parent leaves it to us
+	if _, err := unix.FcntlInt(w.Fd(), unix.F_SETFD, 0); err != nil { // like a descriptor that a parent left to us
 		t.Fatal(err)
 	}
 	s, err := startSSH([]string{script}, nil, os.Environ())
@@ -359,7 +360,7 @@ func TestDescriptors(t *testing.T) {
 	}
 }
 
-// wish is an attempt to have a lock alone.
+// wish is an attempt to hold a lock exclusively.
 func wish(t *testing.T, b backend.Backend) backend.Attempt {
 	t.Helper()
 	a, err := b.Attempt(backendtest.Request())
@@ -369,7 +370,7 @@ func wish(t *testing.T, b backend.Backend) backend.Attempt {
 	return a
 }
 
-// beHeld makes sure that somebody has a lock.
+// beHeld makes sure that somebody holds the lock.
 func beHeld(t *testing.T, b backend.Backend) {
 	t.Helper()
 	a := wish(t, b)

@@ -33,7 +33,7 @@ func TestConformance(t *testing.T) {
 	}})
 }
 
-// leftovers is what should not be there of a lock that is free: all but the newest generations.
+// leftovers is what should not be left of a free lock: all but the newest generations.
 func (f *fake) leftovers() (left []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -13,13 +13,14 @@ import (
 	"locksmith/protocol"
 )
 
-// A fake is a Store in memory, as strict as the best. A test may put a fault before any request.
+// A fake is a Store in memory, as strict as the best stores. A test may put a fault before any
+// request.
 type fake struct {
 	mu       sync.Mutex
 	objects  map[string]stored
 	requests map[string]int // by their names
-	// before, if not nil, is called before a request, which it may do itself, refuse, or do
-	// and then leave without an answer.
+	// before, if not nil, is called in place of a request. It may execute the request, refuse it, or
+	// execute it and withhold the answer.
 	before func(what, key string, do func() error) error
 }
 
@@ -29,7 +30,7 @@ type stored struct {
 	modified time.Time
 }
 
-// counted returns how many requests there were, and counts anew.
+// counted returns how many requests there were, and starts to count anew.
 func (f *fake) counted() map[string]int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -101,7 +102,7 @@ func (f *fake) Head(_ context.Context, key string) (o Object, err error) {
 	return o, err
 }
 
-// notFound is the answer 404 of whomever.
+// notFound is an answer 404 that need not be the store's.
 func notFound() error {
 	return &backend.Error{Code: protocol.Unreachable, Lock: "s3://bucket/lock", Op: "ask", Err: ErrNotFound}
 }

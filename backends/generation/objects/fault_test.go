@@ -16,7 +16,7 @@ import (
 	"locksmith/protocol"
 )
 
-// request is one on fake time, by somebody whom nobody can see.
+// request is a request on fake time, by a process whose end nobody can see.
 func request() backend.Request {
 	r := backendtest.Request()
 	r.Owner.Place.Host, r.Clock = "elsewhere", clock.Runtime{}
@@ -51,7 +51,7 @@ func noAnswer() error {
 	return &backend.Error{Code: protocol.Unreachable, Lock: "s3://bucket/lock", Op: "ask", Err: errors.New("no answer")}
 }
 
-// once does something else the first time that a request of that kind is made.
+// once calls instead in place of the first request of a kind.
 func (f *fake) once(what, prefix string, instead func(do func() error) error) {
 	done := false
 	f.before = func(w, key string, do func() error) error {
@@ -63,7 +63,7 @@ func (f *fake) once(what, prefix string, instead func(do func() error) error) {
 	}
 }
 
-// TestLostAnswers: whoever made the generation has the lock, whatever it was told.
+// TestLostAnswers: whoever made the generation has the lock, whatever answer it got.
 func TestLostAnswers(t *testing.T) {
 	for about, instead := range map[string]func(do func() error) error{
 		"no answer after a success":            func(do func() error) error { return errors.Join(noAnswer(), do()) },
@@ -85,8 +85,8 @@ func TestLostAnswers(t *testing.T) {
 	}
 }
 
-// TestBusy: a store that reads and for now does not write ends no waiting, and is not taken
-// for a lock that is held.
+// TestBusy: a store that for now reads but does not write ends nobody's waiting, and is not taken
+// for a held lock.
 func TestBusy(t *testing.T) {
 	for _, kind := range []string{"create", "put"} {
 		f := newFake()
@@ -108,8 +108,9 @@ func TestBusy(t *testing.T) {
 	}
 }
 
-// TestOneLostAnswer: a waiter goes on waiting whatever request has no answer, also where it
-// knows of nobody who has the lock: it holds back for those before it, or others took turns.
+// TestOneLostAnswer: a waiter goes on waiting, whichever request gets no answer. That holds even
+// if it knows of no holder, because it holds back for those before it, or because others took
+// turns.
 func TestOneLostAnswer(t *testing.T) {
 	for _, kind := range []string{"create", "put", "get", "head", "list"} {
 		for _, queued := range []bool{false, true} {
@@ -121,7 +122,7 @@ func TestOneLostAnswer(t *testing.T) {
 				backendtest.MustBeHeld(t, a)
 				backendtest.MustRelease(t, h)
 				if queued {
-					backendtest.MustBeHeld(t, a) // by nobody, but the first is before us
+					backendtest.MustBeHeld(t, a) // nobody holds it, but the first is before us
 				}
 				backendtest.MustWork(t, first.Withdraw(t.Context()))
 				f.once(kind, "", func(func() error) error { return noAnswer() })
@@ -142,8 +143,8 @@ func TestOneLostAnswer(t *testing.T) {
 	}
 }
 
-// TestSilentAtFirst: however often the store does not answer, an attempt is as good as before,
-// and each try says that nothing is known of the lock.
+// TestSilentAtFirst: however often the store does not answer, an attempt works afterwards as
+// before. Each try says that nothing is known of the lock.
 func TestSilentAtFirst(t *testing.T) {
 	for _, kind := range []string{"put", "list", "create"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -169,7 +170,7 @@ func TestSilentAtFirst(t *testing.T) {
 }
 
 // TestSomebodysAnswer: a 404 that need not be the store's proves nothing, whatever request it
-// answers. The holder goes on holding, and nobody else gets the lock.
+// answers. The holder keeps the lock, and nobody else gets it.
 func TestSomebodysAnswer(t *testing.T) {
 	for _, request := range []string{"get g.", "get r.", "get b.", "head r.", "head g.", "put b.", "list "} {
 		what, prefix, _ := strings.Cut(request, " ")
@@ -195,7 +196,7 @@ func TestSomebodysAnswer(t *testing.T) {
 	}
 }
 
-// TestNotRemoved: nor does it prove that something was removed.
+// TestNotRemoved: a 404 that need not be the store's does not prove that something was removed.
 func TestNotRemoved(t *testing.T) {
 	f := newFake()
 	h, a := backendtest.MustHold(t, attemptIn(t, f)), attemptIn(t, f)
@@ -206,8 +207,8 @@ func TestNotRemoved(t *testing.T) {
 	backendtest.MustRelease(t, backendtest.MustHold(t, a))
 }
 
-// TestMayNotRemove: who may not remove objects is told so before it has the lock, and leaves
-// nothing that it could not remove. Who may is not asked twice.
+// TestMayNotRemove: a user that may not remove objects is told so before it has the lock, and
+// leaves nothing that it could not remove. A user that may is tested once only.
 func TestMayNotRemove(t *testing.T) {
 	f := newFake()
 	f.before = func(what, _ string, do func() error) error {
@@ -233,8 +234,8 @@ func TestMayNotRemove(t *testing.T) {
 	backendtest.MustRelease(t, h)
 }
 
-// TestNoSign: that somebody sent no heartbeat is what the store says, or the sign of before
-// would count for a whole lease.
+// TestNoSign: only the store's own word says that there is no heartbeat. Otherwise the sign of
+// before would seem unchanged for a whole lease.
 func TestNoSign(t *testing.T) {
 	for _, what := range []string{"get", "head"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -255,7 +256,7 @@ func TestNoSign(t *testing.T) {
 }
 
 // TestContradiction: a store that lists the holder's reservation, and then says that there is
-// none, is asked again. Nor does a holder that let go between the two cost more than that.
+// none, is asked again. If the holder let go between the two, that costs no more than this.
 func TestContradiction(t *testing.T) {
 	f := newFake()
 	h, a := backendtest.MustHold(t, attemptIn(t, f)), attemptIn(t, f)
@@ -275,7 +276,8 @@ func TestContradiction(t *testing.T) {
 	}
 }
 
-// TestLateCreation: a request whose sender has given up is executed when it has ended.
+// TestLateCreation: the request of a sender that has given up is executed after the sender has
+// ended.
 func TestLateCreation(t *testing.T) {
 	f := newFake()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -298,8 +300,8 @@ func TestLateCreation(t *testing.T) {
 	backendtest.MustRelease(t, h)
 }
 
-// TestUnclearReservation: its name is never used again, as a late copy of the request may
-// bring it back.
+// TestUnclearReservation: if it is unclear whether a reservation was made, its name is never used
+// again: a late copy of the request may bring it back.
 func TestUnclearReservation(t *testing.T) {
 	f := newFake()
 	var spoiled string
@@ -315,8 +317,8 @@ func TestUnclearReservation(t *testing.T) {
 	backendtest.MustRelease(t, h)
 }
 
-// TestBroughtBack: the reservation of a broken holder comes back by a late copy of its
-// request. The holder notices that somebody else has had the lock since.
+// TestBroughtBack: a late copy of a request brings back a broken holder's reservation. The holder
+// notices that somebody else has had the lock since.
 func TestBroughtBack(t *testing.T) {
 	f := newFake()
 	h := backendtest.MustHold(t, attemptIn(t, f))
@@ -330,8 +332,9 @@ func TestBroughtBack(t *testing.T) {
 	backendtest.MustRelease(t, next)
 }
 
-// TestBroughtBackLate: the same, when the generation after the broken holder's was removed,
-// and its own was made again by one that was stopped since before that.
+// TestBroughtBackLate: as TestBroughtBack, but by then the generation after the broken holder's
+// was removed. And a locker that had been stopped since before that has made the holder's own
+// generation again.
 func TestBroughtBackLate(t *testing.T) {
 	f := newFake()
 	h := backendtest.MustHold(t, attemptIn(t, f))
@@ -345,7 +348,7 @@ func TestBroughtBackLate(t *testing.T) {
 	f.objects[key] = back
 	lateOne := lockIn(f).attempt(request())
 	backendtest.MustWork(t, lateOne.reserve(t.Context()))
-	if _, err := lateOne.create(t.Context(), h.Token()); !errors.Is(err, generation.ErrBroken) { // it has seen nothing newer until then
+	if _, err := lateOne.create(t.Context(), h.Token()); !errors.Is(err, generation.ErrBroken) { // until then it had seen nothing newer
 		t.Errorf("got %v", err)
 	}
 	backendtest.MustBeLost(t, h)
@@ -353,7 +356,7 @@ func TestBroughtBackLate(t *testing.T) {
 	backendtest.MustRelease(t, next)
 }
 
-// TestNeverBroughtBack: a heartbeat writes nothing that somebody may have removed.
+// TestNeverBroughtBack: a heartbeat does not write an object that somebody may have removed.
 func TestNeverBroughtBack(t *testing.T) {
 	f := newFake()
 	h := backendtest.MustHold(t, attemptIn(t, f))
@@ -396,14 +399,14 @@ func TestOldListing(t *testing.T) {
 	backendtest.MustRelease(t, h)
 }
 
-// TestListingOfTwoMoments: what was made while a listing ran may be shown or not. A generation
-// in it does not prove that its reservation, which was made before, would be shown, too.
+// TestListingOfTwoMoments: a listing may show or not what was made while it ran. If it shows a
+// generation, it may still lack the generation's reservation, which was made before.
 func TestListingOfTwoMoments(t *testing.T) {
 	f := newFake()
 	var h backend.Hold
 	f.once("list", "", func(do func() error) error {
 		other := attemptIn(t, f)
-		other.Request.Timeout = 0 // it leaves the lock to nobody
+		other.Request.Timeout = 0 // it does not leave the lock to those before it
 		h = backendtest.MustHold(t, other)
 		key := h.(*hold).Mine.ticket.reservation()
 		hidden := f.objects[key]
@@ -418,8 +421,8 @@ func TestListingOfTwoMoments(t *testing.T) {
 	backendtest.MustRelease(t, h)
 }
 
-// TestLateHeartbeat: after a lease of silence somebody may be about to remove the reservation,
-// so a heartbeat renews nothing, though it is there.
+// TestLateHeartbeat: after a lease of silence somebody may be about to remove the reservation. So
+// a heartbeat renews nothing, even if the reservation is there.
 func TestLateHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()
@@ -430,8 +433,8 @@ func TestLateHeartbeat(t *testing.T) {
 	})
 }
 
-// TestPaused: a locker that was stopped for longer than its lease just before it would have
-// had the lock does not take it: somebody may be about to remove its reservation.
+// TestPaused: a locker is stopped for longer than its lease just before it would get the lock. It
+// does not take the lock, for somebody may be about to remove its reservation.
 func TestPaused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()
@@ -449,8 +452,8 @@ func TestPaused(t *testing.T) {
 	})
 }
 
-// TestTooSlow: where requests take so long that no lease outlasts an acquisition, an attempt
-// ends after three of its own generations, and leaves no more of them than others do.
+// TestTooSlow: if requests are so slow that an acquisition takes longer than a lease, an attempt
+// ends after three generations of its own, and leaves no more of them than others do.
 func TestTooSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()
@@ -477,8 +480,8 @@ func TestTooSlow(t *testing.T) {
 	})
 }
 
-// TestPausedInTheQueue: a waiter that was stopped for longer than its lease does not go on
-// with its reservation: somebody may be about to remove it, and would hit the holder.
+// TestPausedInTheQueue: a waiter that was stopped for longer than its lease does not go on with
+// its reservation. Somebody may be about to remove that, and would break it as a holder.
 func TestPausedInTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()
@@ -502,8 +505,8 @@ func TestPausedInTheQueue(t *testing.T) {
 	})
 }
 
-// TestGivenUp: a reservation whose removal had no answer is not the holder's later, as it may
-// be removed yet. Nor does the waiter end, whatever else has no answer.
+// TestGivenUp: a reservation whose removal got no answer is never used by a holder later, because
+// it may yet be removed. And the waiter goes on, whatever other request gets no answer.
 func TestGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()
@@ -552,8 +555,8 @@ func TestStoreIsAway(t *testing.T) {
 	})
 }
 
-// TestTendHangs: heartbeats go on while housekeeping hangs. The race detector sees what they
-// share.
+// TestTendHangs: heartbeats go on while housekeeping hangs. The race detector sees the state that
+// they share.
 func TestTendHangs(t *testing.T) {
 	f := newFake()
 	h := backendtest.MustHold(t, attemptIn(t, f))
@@ -572,8 +575,8 @@ func TestTendHangs(t *testing.T) {
 	backendtest.MustRelease(t, h)
 }
 
-// TestLease: a silent holder is broken after a whole lease, one that lives is not, whatever
-// times the store's clock tells.
+// TestLease: a silent holder is broken after a whole lease, and a living one is not, whatever the
+// store's clock says.
 func TestLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()
@@ -602,7 +605,7 @@ func TestLease(t *testing.T) {
 	})
 }
 
-// TestRequests: what each step costs.
+// TestRequests: how many requests each step takes.
 func TestRequests(t *testing.T) {
 	f := newFake()
 	spent := func(about string, want map[string]int, step func()) {
@@ -645,8 +648,8 @@ func TestRequests(t *testing.T) {
 	backendtest.MustRelease(t, h)
 }
 
-// TestManyWait: the first in the queue asks every second at last, the others more seldom the
-// more wait before them, and nobody lists.
+// TestManyWait: the first in the queue asks every second at last. The others ask the more seldom,
+// the more wait before them. Nobody lists.
 func TestManyWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()
@@ -688,8 +691,9 @@ func TestManyWait(t *testing.T) {
 	})
 }
 
-// TestOldGenerationsGo: while the store removes nothing, each holder leaves a generation. Then each
-// release removes maxOld of them, the oldest first, until those are left that are kept.
+// TestOldGenerationsGo: while the store removes nothing, each holder leaves a generation. After
+// that each release removes maxOld of them, the oldest first, until only those are left that are
+// always kept.
 func TestOldGenerationsGo(t *testing.T) {
 	f := newFake()
 	generations := func() (n int) {
@@ -723,9 +727,9 @@ func TestOldGenerationsGo(t *testing.T) {
 	}
 }
 
-// TestOneGenerationStays: one that the store does not remove keeps all that are newer, for the
-// rule is that none is there without those after it. They go with the first release that can
-// remove it; whether its answer comes does not matter.
+// TestOneGenerationStays: if the store does not remove one generation, all newer ones stay, too:
+// by the rule no generation is there without those after it. They go with the first release that
+// can remove that generation, whether its answer comes or not.
 func TestOneGenerationStays(t *testing.T) {
 	for about, instead := range map[string]func(do func() error) error{
 		"not executed":  func(func() error) error { return noAnswer() },

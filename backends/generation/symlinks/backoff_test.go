@@ -10,7 +10,7 @@ import (
 	"locksmith/backends/backoff"
 )
 
-// TestBackoff: who is told how often to ask asks so often, and no oftener.
+// TestBackoff: a waiter that is told how often to ask asks so often, and no oftener.
 func TestBackoff(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		h := newHost("here", m).take(t, "exclusive")

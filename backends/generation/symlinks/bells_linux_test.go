@@ -10,8 +10,8 @@ import (
 	"locksmith/backends/posix"
 )
 
-// TestBellWhileServerIsAway: a holder that gives up because it cannot reach the server ends the
-// wait of nobody else.
+// TestBellWhileServerIsAway: a holder gives up because it cannot reach the server. That ends
+// nobody else's wait.
 func TestBellWhileServerIsAway(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		// 1. The holder has a bell, which the waiter hears.

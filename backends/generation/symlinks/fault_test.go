@@ -16,14 +16,14 @@ import (
 	"locksmith/protocol"
 )
 
-// A fault makes calls fail from the nth that changes something on.
+// A fault makes calls fail, from the nth call that changes something.
 type fault struct {
 	err   error
-	done  bool // the call takes effect all the same
-	lasts bool // else it is that one call only
+	done  bool // the call has its effect all the same
+	lasts bool // else only that one call fails
 	from  int
-	code  protocol.Code // what it is to be called; "": it must not matter
-	// creates: only what makes something fails, as on a full disk.
+	code  protocol.Code // the code that the user must see; "": the fault must not matter
+	// creates: only calls that make something fail, as on a full disk.
 	creates bool
 	met     bool
 	cured   bool
@@ -74,8 +74,7 @@ var faults = []fault{
 	{err: unix.EINTR, done: true, code: protocol.Unreachable},
 }
 
-// TestFaults lets every change in turn fail while the lock is taken and
-// released, until there are no more changes to fail.
+// TestFaults takes and releases the lock, and lets each change in turn fail, up to the last one.
 func TestFaults(t *testing.T) {
 	for _, mode := range modes() {
 		for _, before := range []string{"unused", "free", "left by a dead one", "shared by others"} {
@@ -119,8 +118,8 @@ func faultAt(t *testing.T, n int, f fault, mode, before string) bool {
 	return f.met
 }
 
-// excused accepts the one code that tells the truth. A stale handle is that of
-// something removed; who may not set times, may not lock there.
+// excused accepts only the code that tells the truth. A stale handle means that the thing was
+// removed. A user that may not set times may not lock there.
 func excused(err error, f *fault) bool {
 	code := backend.CodeOf(err)
 	switch {
@@ -150,15 +149,15 @@ func prepare(t *testing.T, m *memory, mode, before string) []*hold {
 	return nil
 }
 
-// wholeLife takes the lock and releases it, with patience for what may pass. The
-// fault is cured before what is left is removed.
+// wholeLife takes the lock and releases it, and tries again where a fault may pass. The fault is
+// cured before what is left is removed.
 func wholeLife(t *testing.T, here *host, f *fault, mode string) error {
 	t.Helper()
 	here.Dead[7] = true
 	a := here.want(t, mode)
 	h, err := a.Try(t.Context())
 	var held *backend.HeldError
-	for range 5 { // lets go of a lock that is held for a moment only
+	for range 5 { // a lock that is held for a moment only becomes free
 		if !errors.As(err, &held) {
 			break
 		}
@@ -183,7 +182,7 @@ func wholeLife(t *testing.T, here *host, f *fault, mode string) error {
 	return nil
 }
 
-// again releases once more. That nothing was left to release is no error here.
+// again releases a second time. That nothing is left to release is no error here.
 func again(t *testing.T, h backend.Hold) error {
 	err := h.Release(t.Context())
 	if errors.Is(err, backend.ErrGone) {
@@ -192,8 +191,7 @@ func again(t *testing.T, h backend.Hold) error {
 	return err
 }
 
-// mustBecomeTidy takes the lock, and tends it until the lease of everything that
-// may be left is over.
+// mustBecomeTidy takes the lock, and tends it until all leases of what may be left are over.
 func mustBecomeTidy(t *testing.T, m *memory) {
 	t.Helper()
 	here := newHost("here", m)
@@ -231,7 +229,7 @@ func TestTimesRefused(t *testing.T) {
 	}
 }
 
-// TestNoSymbolicLinks: as on vfat.
+// TestNoSymbolicLinks: a file system without symbolic links, such as vfat, is refused.
 func TestNoSymbolicLinks(t *testing.T) {
 	for _, errno := range []error{unix.EPERM, unix.EOPNOTSUPP, unix.ENOSYS} {
 		inBubble(t, func(t *testing.T, m *memory) {
@@ -263,8 +261,8 @@ func TestRecordTooLong(t *testing.T) {
 	})
 }
 
-// TestUnclearIsNotHeld: a server that answers nothing clear to the one call that
-// counts does not make the lock look held.
+// TestUnclearIsNotHeld: an unclear answer to the one call that counts does not make the lock look
+// held.
 func TestUnclearIsNotHeld(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		here := newHost("here", hooked{m, func(o operation) error {

@@ -17,8 +17,7 @@ import (
 	"locksmith/protocol"
 )
 
-// found is a lock directory of which somebody else made all. Of the calls it has only
-// those of an inspection.
+// found is a lock directory that somebody else has made. It has only the calls of an inspection.
 type found struct {
 	Dir
 	generations, reservations, members []string
@@ -44,9 +43,8 @@ func (d found) Readlink(_ context.Context, name string) (string, error) {
 
 func (d found) Look(context.Context, string) (Sight, error) { return Sight{Sign: "1"}, nil }
 
-// FuzzDirectory: whatever names and links are in a lock directory, an inspection does
-// not take a lock that somebody has for free, and nobody but with a record of its own
-// for dead.
+// FuzzDirectory: whatever names and links are in a lock directory, an inspection never calls a
+// held lock free. And it calls a holder dead only by the holder's own record.
 func FuzzDirectory(f *testing.F) {
 	k := "1-1700000000000-60000-" + someID
 	record := strings.TrimSuffix(recordOf(f, someID), "\n")
@@ -89,8 +87,8 @@ func FuzzDirectory(f *testing.F) {
 	})
 }
 
-// parsed says what the newest generation is, and whether it leads to something that
-// one of us could have made.
+// parsed returns the newest generation, and whether it leads to something that a locksmith could
+// have made.
 func parsed(d found) (newest uint64, e entry, shaped bool) {
 	for _, name := range d.generations {
 		if n, ok := parseLockName(name); ok {
@@ -101,7 +99,7 @@ func parsed(d found) (newest uint64, e entry, shaped bool) {
 	return newest, e, shaped || newest == 0
 }
 
-// recordOf is somebody's record.
+// recordOf is a record with an id.
 func recordOf(f *testing.F, id string) string {
 	text, err := owner.Record{ID: id, Helper: process.Process{PID: 7}, User: "alice", Mode: "exclusive", Lease: time.Minute}.Format()
 	if err != nil {

@@ -36,7 +36,7 @@ var (
 	between       = backendtest.Between
 )
 
-// A host has helpers that use the lock directory.
+// A host is a machine whose helpers use the lock directory.
 type host struct {
 	backendtest.Host
 	dir  Dir
@@ -115,7 +115,7 @@ func mustAcquire(t *testing.T, a backend.Attempt) *hold {
 	return h
 }
 
-// reservations lists what is in Reservations but for records, if kinds is "xst".
+// reservations lists the names in Reservations of these kinds; "xst": all but records.
 func reservations(t *testing.T, dir Dir, kinds string) []string {
 	t.Helper()
 	names, err := dir.List(t.Context(), Reservations)
@@ -144,7 +144,7 @@ func mustBeTidy(t *testing.T, dir Dir) {
 	}
 }
 
-// put makes the reservation and the record of a waiter that is not there.
+// put makes the reservation and the record of a waiter that does not exist.
 func put(t *testing.T, m *memory, k kind, h *host, pid int, place ticket) ticket {
 	t.Helper()
 	place.id = owner.NewID()

@@ -14,13 +14,13 @@ import (
 	"locksmith/backends/clock"
 )
 
-// slack is how late a waiter may be: its own pauses, holding back included.
+// slack is how late a waiter may be, because it pauses and holds back.
 const slack = 2 * time.Second
 
 const leaseAndDrift = lease + lease/100
 
-// TestLease: a holder elsewhere falls silent. How long it is believed is counted
-// by the waiter's own clock, whatever other clocks say.
+// TestLease: a holder elsewhere falls silent. The waiter counts its lease by its own clock,
+// whatever other clocks say.
 func TestLease(t *testing.T) {
 	for _, c := range []struct {
 		name          string
@@ -62,8 +62,8 @@ func TestHeartbeatStartsTheLeaseAgain(t *testing.T) {
 	})
 }
 
-// TestLateHeartbeatBetweenTwoLooks: the waiter must not break what it has not
-// seen silent at the very last.
+// TestLateHeartbeatBetweenTwoLooks: a waiter must not break a holder whose heartbeat came before
+// the waiter's last look.
 func TestLateHeartbeatBetweenTwoLooks(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		// 1. A waiter watches for almost a lease.
@@ -138,7 +138,7 @@ func TestRespite(t *testing.T) {
 	}
 }
 
-// TestProof: the dead of our own host are broken at once, and only they.
+// TestProof: dead holders of our own host are broken at once, and no others.
 func TestProof(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		here := newHost("here", m)
@@ -159,7 +159,7 @@ func TestProof(t *testing.T) {
 	})
 }
 
-// TestWaiterBeats: a place in the queue is kept alive for as long as it takes.
+// TestWaiterBeats: a waiter keeps its place in the queue alive for as long as it waits.
 func TestWaiterBeats(t *testing.T) {
 	for _, mode := range modes() {
 		t.Run(mode, func(t *testing.T) {
@@ -190,8 +190,8 @@ func TestWaiterBeats(t *testing.T) {
 	}
 }
 
-// TestWaiterSleepsForALease: while it was suspended somebody may have decided
-// to break it. So it comes back with another ticket, in its old place.
+// TestWaiterSleepsForALease: while a waiter was suspended, somebody may have decided to break it.
+// So it comes back with a new ticket, in its old place.
 func TestWaiterSleepsForALease(t *testing.T) {
 	for _, mode := range modes() {
 		t.Run(mode, func(t *testing.T) {
@@ -213,8 +213,8 @@ func TestWaiterSleepsForALease(t *testing.T) {
 	}
 }
 
-// TestSilentBeforeFirstHeartbeat: everything is done but the first heartbeat when
-// the locker is paused for a lease. It must not believe in its old ticket.
+// TestSilentBeforeFirstHeartbeat: a locker has done everything but the first heartbeat, and is
+// paused for a lease. Then it must not rely on its old ticket.
 func TestSilentBeforeFirstHeartbeat(t *testing.T) {
 	for _, mode := range modes() {
 		t.Run(mode, func(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// queueOf has so many waiters behind a holder, each on a host of its own.
+// queueOf makes a queue of n waiters behind a holder, each on a host of its own.
 func queueOf(t *testing.T, m *memory, n int, dir Dir) (*hold, []*attempt) {
 	t.Helper()
 	h := newHost("holder", m).take(t, "exclusive")
@@ -20,8 +20,8 @@ func queueOf(t *testing.T, m *memory, n int, dir Dir) (*hold, []*attempt) {
 	return h, all
 }
 
-// TestTurnCostsTheSame however many wait: who comes lists the queue, and who has its turn does
-// not, but for each listEvery-th.
+// TestTurnCostsTheSame: a turn costs the same however many wait. A newcomer lists the queue. A
+// waiter that has its turn does not, except each listEvery-th.
 func TestTurnCostsTheSame(t *testing.T) {
 	const turns = 2 * listEvery
 	cost := func(waiters int) (calls int64, listings int) {
@@ -57,8 +57,8 @@ func TestTurnCostsTheSame(t *testing.T) {
 	}
 }
 
-// TestLostTurnComesAgain: who was overtaken because it was slow has its turn a few turns later,
-// and those between do not wait for it each time.
+// TestLostTurnComesAgain: a waiter that was overtaken because it was slow has its turn a few
+// turns later. Those between do not wait for it each time.
 func TestLostTurnComesAgain(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		h, all := queueOf(t, m, 2*listEvery, m)
@@ -83,7 +83,8 @@ func TestLostTurnComesAgain(t *testing.T) {
 	})
 }
 
-// TestDeadPredecessorIsSkipped by the one behind it, and nobody else looks at it.
+// TestDeadPredecessorIsSkipped: the waiter behind a dead one skips it, and nobody else looks at
+// the dead one.
 func TestDeadPredecessorIsSkipped(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		here := newHost("here", m)

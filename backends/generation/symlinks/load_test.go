@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// A meter counts what is asked of the server.
+// A meter counts the calls to the server.
 type meter struct{ calls atomic.Int64 }
 
 func (c *meter) on(dir Dir) Dir {
@@ -21,15 +21,15 @@ func (c *meter) on(dir Dir) Dir {
 	}}
 }
 
-// perSecond waits for so long, of fake time, and returns the rate.
+// perSecond returns the rate of calls over so much fake time.
 func (c *meter) perSecond(d time.Duration) float64 {
 	before := c.calls.Load()
 	time.Sleep(d)
 	return float64(c.calls.Load()-before) / d.Seconds()
 }
 
-// TestLoadOfManyWaiters: what twenty waiters on as many hosts ask of the server
-// together, after the first seconds.
+// TestLoadOfManyWaiters: the load on the server from twenty waiters, each on a host of its own,
+// after the first seconds.
 func TestLoadOfManyWaiters(t *testing.T) {
 	const waiters, most = 20, 25
 	for _, c := range []struct {
@@ -56,7 +56,7 @@ func TestLoadOfManyWaiters(t *testing.T) {
 					startWaiter(t, newHost(fmt.Sprint("h", i), count.on(m)), mode)
 				}
 				time.Sleep(10 * time.Second)
-				// Half a minute: shared waiters join after a lease, whoever waits.
+				// Half a lease only: after a lease, waiters that share join, whoever waits.
 				if rate := count.perSecond(lease / 2); rate > most {
 					t.Errorf("%.1f calls a second, want at most %d", rate, most)
 				} else {
@@ -67,8 +67,8 @@ func TestLoadOfManyWaiters(t *testing.T) {
 	}
 }
 
-// TestLoadHardlyGrows: ten times as many waiters ask the server for three times as
-// much, and none of them looks so seldom that its place is taken for a dead one's.
+// TestLoadHardlyGrows: ten times as many waiters ask the server for three times as much at most.
+// None of them looks so seldom that its place is taken for a dead waiter's.
 func TestLoadHardlyGrows(t *testing.T) {
 	load := func(waiters int) (rate float64) {
 		inBubble(t, func(t *testing.T, m *memory) {
@@ -108,8 +108,8 @@ func startWaiter(t *testing.T, h *host, mode string) {
 	time.Sleep(100 * time.Millisecond)
 }
 
-// TestHeadIsQuick: the first in the queue notices within its longest pause that
-// the lock is free, however long it has waited.
+// TestHeadIsQuick: however long the first in the queue has waited, it notices within its longest
+// pause that the lock is free.
 func TestHeadIsQuick(t *testing.T) {
 	for _, mode := range modes() {
 		t.Run(mode, func(t *testing.T) {
@@ -139,7 +139,7 @@ func TestShortHoldIsFollowedClosely(t *testing.T) {
 	})
 }
 
-// TestUncontendedIsCheap: what it costs to take a free lock and to release it.
+// TestUncontendedIsCheap: how many calls it takes to acquire a free lock and to release it.
 func TestUncontendedIsCheap(t *testing.T) {
 	for mode, most := range map[string]int64{"exclusive": 12, "shared": 20} {
 		t.Run(mode, func(t *testing.T) {

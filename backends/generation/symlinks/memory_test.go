@@ -186,7 +186,7 @@ func (m *memory) Look(_ context.Context, name string) (Sight, error) {
 	return s, nil
 }
 
-// Await notices nothing, as a host that shares a directory with another does.
+// Await notices nothing, like a host whose directory another host changes.
 func (m *memory) Await(ctx context.Context, _ string, _ process.Process, d time.Duration, _ ...int) {
 	clock.Sleep(ctx, bubbleTime{}, d)
 }
@@ -194,7 +194,7 @@ func (m *memory) Await(ctx context.Context, _ string, _ process.Process, d time.
 // An operation is one call of a Dir.
 type operation struct {
 	call string // "mkdir", "look"…
-	name string // its first argument, but for symlink the name that it makes
+	name string // its first argument; of symlink, the name that it makes
 	do   func() error
 }
 
@@ -205,7 +205,7 @@ func (o operation) asks() bool {
 	return o.call == "list" || o.call == "look" || o.call == "readlink"
 }
 
-// A hooked Dir lets a hook do each call, or not, and say what the answer is.
+// A hooked Dir hands each call to a hook, which makes it or not, and gives the answer.
 type hooked struct {
 	Dir
 	hook func(operation) error

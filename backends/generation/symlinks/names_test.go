@@ -81,7 +81,7 @@ func TestTicketsComeBack(t *testing.T) {
 
 func TestNamesFit(t *testing.T) {
 	longest := ticket{since: math.MaxUint64, at: math.MinInt64, lease: owner.MaxLease, id: someID}
-	// 255 bytes is what file systems take (NAME_MAX, limits.h).
+	// File systems take names of 255 bytes (NAME_MAX, limits.h).
 	if n := len(string(exclusive) + "." + longest.String()); n > 255 {
 		t.Errorf("a name of %d bytes", n)
 	}
@@ -113,7 +113,7 @@ func TestNamesThatAreNot(t *testing.T) {
 	}
 }
 
-// TestQueueOrder: generations count before clocks, and an id decides at last.
+// TestQueueOrder: the queue is ordered by generation, then by clock, and last by id.
 func TestQueueOrder(t *testing.T) {
 	want := []ticket{
 		{since: 1, at: 9000, id: "b"}, {since: 2, at: 1000, id: "c"}, {since: 2, at: 2000, id: "a"}, {since: 2, at: 2000, id: "b"}, {since: 10, at: 0, id: "a"},
@@ -128,7 +128,7 @@ func TestQueueOrder(t *testing.T) {
 	}
 }
 
-// TestClockBefore1970: what a host with a dead battery makes, others understand.
+// TestClockBefore1970: a host with a dead battery makes names that others understand.
 func TestClockBefore1970(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		old := newHost("old", m)
@@ -141,7 +141,7 @@ func TestClockBefore1970(t *testing.T) {
 	})
 }
 
-// TestLeaseOutOfBounds: a ticket that nobody could read must not be made.
+// TestLeaseOutOfBounds: no ticket is made that nobody could read.
 func TestLeaseOutOfBounds(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		for _, d := range []time.Duration{0, owner.MinLease - time.Millisecond, owner.MaxLease + time.Hour} {

@@ -12,7 +12,8 @@ import (
 	"locksmith/backends/backend"
 )
 
-// TestFreeLockIsLeftToTheHead for a fairTime, and not longer.
+// TestFreeLockIsLeftToTheHead: a free lock is left to the head of the queue for a fairTime, and
+// no longer.
 func TestFreeLockIsLeftToTheHead(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		holder := newHost("a", m).take(t, "exclusive")
@@ -27,7 +28,7 @@ func TestFreeLockIsLeftToTheHead(t *testing.T) {
 		}
 		h := mustAcquire(t, second)
 		between(t, "overtaking", time.Since(start), fairTime, fairTime+slack)
-		// The head has lost its turn, not its place.
+		// The head has lost its turn, but not its place.
 		if held := mustBeHeld(t, head); held.Ahead != 0 {
 			t.Errorf("the head is behind %d", held.Ahead)
 		}
@@ -37,7 +38,7 @@ func TestFreeLockIsLeftToTheHead(t *testing.T) {
 	})
 }
 
-// TestSilentHeadIsNotWaitedFor: it does not beat, so it does not want the lock.
+// TestSilentHeadIsNotWaitedFor: a head without heartbeats does not want the lock.
 func TestSilentHeadIsNotWaitedFor(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		holder := newHost("a", m).take(t, "exclusive")
@@ -51,8 +52,8 @@ func TestSilentHeadIsNotWaitedFor(t *testing.T) {
 	})
 }
 
-// TestCrashedHeadIsOvertaken: the first in the queue died on another host, the
-// lock becomes free, and the second must not wait for the lease of the first.
+// TestCrashedHeadIsOvertaken: the first in the queue died on another host, and the lock becomes
+// free. The second must not wait for the first one's lease.
 func TestCrashedHeadIsOvertaken(t *testing.T) {
 	for _, mode := range modes() {
 		t.Run(mode, func(t *testing.T) {
@@ -70,8 +71,8 @@ func TestCrashedHeadIsOvertaken(t *testing.T) {
 	}
 }
 
-// TestNewcomerDoesNotOvertake: the lock has just become free, and the waiter has
-// not noticed yet, when somebody new comes.
+// TestNewcomerDoesNotOvertake: a newcomer comes when the lock has just become free and the waiter
+// has not noticed yet.
 func TestNewcomerDoesNotOvertake(t *testing.T) {
 	for _, holder := range modes() {
 		for _, newcomer := range modes() {
@@ -93,8 +94,8 @@ func TestNewcomerDoesNotOvertake(t *testing.T) {
 	}
 }
 
-// TestFirstComeFirstServed: waiters of two hosts whose clocks are an hour apart.
-// In one generation each host's clock orders its own.
+// TestFirstComeFirstServed: waiters of two hosts, whose clocks are an hour apart, are served as
+// they came. Within one generation each host's clock orders only its own waiters.
 func TestFirstComeFirstServed(t *testing.T) {
 	for _, skew := range []time.Duration{0, time.Hour, -time.Hour} {
 		t.Run(skew.String(), func(t *testing.T) {
@@ -119,8 +120,8 @@ func TestFirstComeFirstServed(t *testing.T) {
 	}
 }
 
-// TestOlderGenerationGoesFirst: a waiter whose host's clock is an hour behind
-// does not come before one that has waited for longer.
+// TestOlderGenerationGoesFirst: a waiter whose host's clock is an hour behind is not served
+// before one that has waited for longer.
 func TestOlderGenerationGoesFirst(t *testing.T) {
 	for _, skew := range []time.Duration{-time.Hour, time.Hour} {
 		t.Run(skew.String(), func(t *testing.T) {
@@ -146,8 +147,8 @@ func TestOlderGenerationGoesFirst(t *testing.T) {
 	}
 }
 
-// TestLineIsServedInOrder: everybody waits on time of their own, and nobody
-// interferes. The order is that of the queue.
+// TestLineIsServedInOrder: each waiter waits by itself, and nobody interferes. They are served in
+// the order of the queue.
 func TestLineIsServedInOrder(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		const waiters = 5
@@ -181,8 +182,8 @@ func TestLineIsServedInOrder(t *testing.T) {
 	})
 }
 
-// TestWriterPreference: a newcomer that would share the lock leaves it to the
-// one who waits to have it alone, but not for longer than a lease of its own.
+// TestWriterPreference: a newcomer that would share the lock leaves it to a waiter that wants it
+// alone, but not for longer than the newcomer's own lease.
 func TestWriterPreference(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		first := newHost("a", m).take(t, "shared")
@@ -204,7 +205,7 @@ func TestWriterPreference(t *testing.T) {
 	})
 }
 
-// TestNoPreferenceForADeadWriter: nobody waits for who does not wait.
+// TestNoPreferenceForADeadWriter: nobody waits for a dead or silent writer.
 func TestNoPreferenceForADeadWriter(t *testing.T) {
 	for _, silence := range []time.Duration{0, lease} { // dead by proof, or silent
 		t.Run(silence.String(), func(t *testing.T) {
@@ -230,8 +231,8 @@ func TestNoPreferenceForADeadWriter(t *testing.T) {
 	}
 }
 
-// TestStrictBehindACrashedWaiter: who breaks nobody by lease must not wait for
-// the dead in the queue for ever.
+// TestStrictBehindACrashedWaiter: a waiter that breaks nobody by lease must not wait for ever for
+// a dead one in the queue.
 func TestStrictBehindACrashedWaiter(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		h := newHost("a", m).take(t, "exclusive")
@@ -249,8 +250,8 @@ func TestStrictBehindACrashedWaiter(t *testing.T) {
 	})
 }
 
-// TestKilledWhileJoining: the dead one is a member already and still has a place
-// in the queue, under one ticket with one record.
+// TestKilledWhileJoining: a dead process is a member already, and still has a place in the queue.
+// Both have one ticket and one record.
 func TestKilledWhileJoining(t *testing.T) {
 	for _, mode := range modes() {
 		t.Run(mode, func(t *testing.T) {
@@ -263,7 +264,7 @@ func TestKilledWhileJoining(t *testing.T) {
 				}
 				here.Dead[7] = true
 				waiter := here.queue(t, "exclusive") // removes the dead member
-				time.Sleep(time.Second)              // who comes in the same instant may come first
+				time.Sleep(time.Second)              // one that comes in the same instant may be ordered first
 				a := here.want(t, mode)
 				mustBeHeld(t, a)
 				mustRelease(t, first)
@@ -277,9 +278,8 @@ func TestKilledWhileJoining(t *testing.T) {
 	}
 }
 
-// TestPlaceIsKeptAfterALostRace: who has to begin again with a new ticket still
-// comes before those who came later. Otherwise two may leave a free lock to each
-// other.
+// TestPlaceIsKeptAfterALostRace: a waiter that has to begin again with a new ticket is still
+// before those that came later. Otherwise two may leave a free lock to each other.
 func TestPlaceIsKeptAfterALostRace(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		first := newHost("a", m).take(t, "exclusive")
@@ -323,8 +323,8 @@ func TestPlaceIsKeptAfterALostRace(t *testing.T) {
 	})
 }
 
-// TestHolderIsJudgedByAll: the first in the queue may break nobody by lease, or
-// may be kind; those behind it are not bound by that.
+// TestHolderIsJudgedByAll: the first in the queue may break nobody by lease, or only after a
+// grace. Those behind it are not bound by that.
 func TestHolderIsJudgedByAll(t *testing.T) {
 	for name, change := range map[string]func(*backend.Request){
 		"strict": func(r *backend.Request) { r.Strict = true },
@@ -347,8 +347,8 @@ func TestHolderIsJudgedByAll(t *testing.T) {
 	}
 }
 
-// TestProofIsSeenByAll: the holder dies on our host, and the first in the queue
-// is on another.
+// TestProofIsSeenByAll: the holder dies on our host, while the first in the queue is on another
+// host.
 func TestProofIsSeenByAll(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		here := newHost("here", m)
@@ -374,8 +374,8 @@ func startWaiting(t *testing.T, a *attempt) {
 	time.Sleep(time.Second)
 }
 
-// TestOneTry neither waits for the queue of a free lock nor for the dead who
-// wanted a shared one alone.
+// TestOneTry: a single try waits neither for the queue of a free lock, nor for a dead writer that
+// wanted a shared lock alone.
 func TestOneTry(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		put(t, m, exclusive, newHost("a", m), 7, ticket{}) // never heard of again

@@ -14,7 +14,7 @@ import (
 	"locksmith/protocol"
 )
 
-// loseReply lets the nth call that is matched happen, and loses the answer.
+// loseReply executes the nth call that match accepts, and loses the answer.
 func loseReply(dir Dir, n int, match func(operation) bool) Dir {
 	return hooked{dir, func(o operation) error {
 		err := o.do()
@@ -29,7 +29,7 @@ func loseReply(dir Dir, n int, match func(operation) bool) Dir {
 
 func removes(o operation) bool { return o.call == "rmdir" && !strings.Contains(o.name, probePrefix) }
 
-// TestReleaseReplyLost: the lock was released, but nobody told us.
+// TestReleaseReplyLost: the lock was released, but the answer was lost.
 func TestReleaseReplyLost(t *testing.T) {
 	for _, mode := range modes() {
 		for _, taken := range []bool{false, true} {
@@ -53,8 +53,8 @@ func TestReleaseReplyLost(t *testing.T) {
 	}
 }
 
-// TestReleaseAfterLossIsALoss: a heartbeat has found us gone, even if nobody has
-// taken the lock since.
+// TestReleaseAfterLossIsALoss: after a heartbeat has found the lock lost, its release is a loss,
+// even if nobody has taken the lock since.
 func TestReleaseAfterLossIsALoss(t *testing.T) {
 	for _, mode := range modes() {
 		t.Run(mode, func(t *testing.T) {
@@ -70,7 +70,7 @@ func TestReleaseAfterLossIsALoss(t *testing.T) {
 	}
 }
 
-// TestAcquireReplyLost: each answer in turn is lost, though the call was done.
+// TestAcquireReplyLost: the answer to each call in turn is lost, though the call was executed.
 func TestAcquireReplyLost(t *testing.T) {
 	for _, mode := range modes() {
 		for _, before := range []string{"fresh", "used"} {
@@ -111,13 +111,13 @@ func acquireReplyLost(t *testing.T, m *memory, mode, before string, n int) (lost
 		t.Errorf("after losing answer %d: %v", n, err)
 		return lost
 	}
-	h.Mine.lock.Dir = m // what is lost later is another test's
+	h.Mine.lock.Dir = m // later calls lose no answer: other tests do that
 	mustStillHold(t, h)
 	mustBeHeld(t, newHost("there", m).want(t, "exclusive"))
 	return lost
 }
 
-// late keeps copies of all removals, to do them again when they can only hurt.
+// late keeps copies of all removals, to repeat them when they can only do harm.
 type late struct{ removals []operation }
 
 func (l *late) on(dir Dir) Dir {
@@ -135,9 +135,9 @@ func (l *late) repeat() {
 	}
 }
 
-// TestLateRemovalsHitNothing: a server gets every removal twice, the second time
-// when others hold the lock. Also those of a breaker and of a release that came
-// late by themselves.
+// TestLateRemovalsHitNothing: a server executes every removal twice, the second time when others
+// hold the lock. Among these are the removals of a breaker and of a release that were late
+// already.
 func TestLateRemovalsHitNothing(t *testing.T) {
 	for _, first := range modes() {
 		for _, second := range modes() {
@@ -183,8 +183,8 @@ func keepsUnder(t *testing.T, m *memory, mode string, old *late) {
 	}
 }
 
-// TestLateBreak: a breaker has decided, and is paused until the holder has
-// beaten, released, and somebody else has the lock.
+// TestLateBreak: a breaker has decided to break a holder, and is paused. Meanwhile the holder
+// beats and releases, and somebody else gets the lock.
 func TestLateBreak(t *testing.T) {
 	for _, mode := range modes() {
 		t.Run(mode, func(t *testing.T) {
@@ -193,7 +193,7 @@ func TestLateBreak(t *testing.T) {
 				var next *hold
 				breaker := newHost("here", hooked{m, func(o operation) error {
 					if next == nil && removes(o) {
-						// The silent one wakes up and finishes its work.
+						// The silent holder wakes up and finishes its work.
 						mustStillHold(t, silent)
 						mustRelease(t, silent)
 						next = mustAcquire(t, newHost("there", m).want(t, mode))
@@ -212,15 +212,15 @@ func TestLateBreak(t *testing.T) {
 	}
 }
 
-// TestStolenBetweenSymlinkAndListing: the newest generation is not ours any more
-// when we confirm it, because our reservation was broken meanwhile.
+// TestStolenBetweenSymlinkAndListing: when we confirm our generation, it is not the newest any
+// more, because our reservation was broken meanwhile.
 func TestStolenBetweenSymlinkAndListing(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		var thief *hold
 		here := newHost("here", hooked{m, func(o operation) error {
 			err := o.do()
 			if thief == nil && o.call == "symlink" && strings.HasPrefix(o.name, Generations) {
-				// An operator breaks what is seen, and takes the lock.
+				// An operator breaks the holder that it sees, and takes the lock.
 				there := newHost("there", m)
 				r, inspectErr := there.lock().Inspect(t.Context())
 				if inspectErr != nil || len(r.Holders) != 1 {
@@ -241,8 +241,9 @@ func TestStolenBetweenSymlinkAndListing(t *testing.T) {
 	})
 }
 
-// TestOutdatedGenerationIsNoHold: a locker is paused before it makes generation
-// 2 until that was used and collected. It can make it again, which means nothing.
+// TestOutdatedGenerationIsNoHold: a locker is paused before it makes generation 2. Meanwhile
+// others use generation 2, and it is removed. The locker can make it again, but does not hold the
+// lock by that.
 func TestOutdatedGenerationIsNoHold(t *testing.T) {
 	for _, mode := range modes() {
 		t.Run(mode, func(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"locksmith/backends/success"
 )
 
-// TestSuccessNames: what success writes is read, and nothing else; the newest is that of the
-// last holder there can have been.
+// TestSuccessNames: names that success writes are read, and no others. The newest success is that
+// of the last holder that there can have been.
 func TestSuccessNames(t *testing.T) {
 	id := strings.Repeat("0a", 16)
 	var names []string

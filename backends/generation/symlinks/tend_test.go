@@ -17,7 +17,7 @@ import (
 	"locksmith/backends/owner"
 )
 
-// crowd leaves n reservations behind, half of them of another host.
+// crowd leaves n dead reservations behind, half of them of another host.
 func crowd(t *testing.T, m *memory, here *host, n int) {
 	t.Helper()
 	elsewhere := newHost("elsewhere", m)
@@ -35,8 +35,8 @@ func crowd(t *testing.T, m *memory, here *host, n int) {
 	time.Sleep(lease) // nobody beats
 }
 
-// TestCrowd: what ten thousand crashed waiters left does not make the lock
-// expensive, and goes away.
+// TestCrowd: what ten thousand crashed waiters left does not make the lock expensive, and is
+// removed in time.
 func TestCrowd(t *testing.T) {
 	const leftovers = 10000
 	inBubble(t, func(t *testing.T, m *memory) {
@@ -82,7 +82,7 @@ func tendUntilTidy(t *testing.T, m *memory, here *host) {
 		if err := h.Tend(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if here.Dead[7] { // those of this host go at once
+		if here.Dead[7] { // what the dead of this host left goes at once
 			for _, e := range reservations(t, m, "x") {
 				if s, _ := parseEntry(e); s.ticket.at%2 == 1 && s.ticket.id != h.ID() {
 					t.Fatalf("%s is still there", e)
@@ -97,7 +97,7 @@ func tendUntilTidy(t *testing.T, m *memory, here *host) {
 	mustBeTidy(t, m)
 }
 
-// TestTendSparesTheLiving: holders and waiters that beat.
+// TestTendSparesTheLiving: tending removes nothing of holders and waiters that beat.
 func TestTendSparesTheLiving(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		there := newHost("there", m)
@@ -122,8 +122,8 @@ func TestTendSparesTheLiving(t *testing.T) {
 	})
 }
 
-// TestTendSparesRecordsItCannotPlace: a shared directory cannot be listed at the
-// moment, so nobody knows whose records are those of its members.
+// TestTendSparesRecordsItCannotPlace: a shared directory cannot be listed at the moment, so
+// nobody knows which records belong to its members. They are left alone.
 func TestTendSparesRecordsItCannotPlace(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		hs := []*hold{newHost("here", m).take(t, "shared"), newHost("there", m).take(t, "shared")}
@@ -146,7 +146,7 @@ func TestTendSparesRecordsItCannotPlace(t *testing.T) {
 	})
 }
 
-// TestTendGoesOnWhereItStopped: what there was no time for comes next.
+// TestTendGoesOnWhereItStopped: the next call goes on with what this one had no time for.
 func TestTendGoesOnWhereItStopped(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		here := newHost("here", m)
@@ -179,7 +179,7 @@ func TestTendGoesOnWhereItStopped(t *testing.T) {
 	})
 }
 
-// TestTendTwiceAtOnce: two sweepers are harmless to each other.
+// TestTendTwiceAtOnce: two that tend at the same time do each other no harm.
 func TestTendTwiceAtOnce(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		here := newHost("here", m)
@@ -211,7 +211,7 @@ func TestTendTwiceAtOnce(t *testing.T) {
 	})
 }
 
-// TestOldGenerationsAreCollected: all but a few, whoever used them.
+// TestOldGenerationsAreCollected: all old generations but a few are removed, whoever used them.
 func TestOldGenerationsAreCollected(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		for i := range 50 {
@@ -227,7 +227,7 @@ func TestOldGenerationsAreCollected(t *testing.T) {
 	})
 }
 
-// TestBreak: the right one, and nobody else.
+// TestBreak: a break hits the one with the id, and nobody else.
 func TestBreak(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		there := newHost("there", m)
@@ -257,8 +257,8 @@ func TestBreak(t *testing.T) {
 	})
 }
 
-// TestInspectWhileEverythingChanges: each call finds the world changed, and the
-// report is never an error.
+// TestInspectWhileEverythingChanges: everything changes before each call, and the inspection
+// never fails.
 func TestInspectWhileEverythingChanges(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		here := newHost("here", m)
