@@ -19,7 +19,7 @@ export interface Options {
   slow?: readonly [number, number];
   /** What others see of the holder. */
   meta?: Readonly<Record<string, string>>;
-  /** Is called with each line of the helper's standard error; false: nobody gets them. */
+  /** Is called with each line of the helper's standard error; false: the lines are dropped. */
   log?: false | ((line: string) => void);
   /** The lock keeps the process running while it is held. */
   ref?: boolean;

@@ -11,13 +11,13 @@
  *     }
  *
  * The helper releases the lock when this process lets go, ends or dies, by whatever
- * signal: there is nothing to clean up. A lock that nothing refers to is held nevertheless,
- * and does not keep the process running, unless the option ref says so. One that a worker acquired is released when the
- * worker ends. When a lock is lost its signal aborts, with a LostError as the reason, and
- * release() rejects with it.
+ * signal: there is nothing to clean up. A lock that nothing refers to any more is still held.
+ * It does not keep the process running, unless the option ref says so. A lock that a worker
+ * acquired is released when the worker ends. When a lock is lost, its signal aborts with a
+ * LostError as the reason, and release() rejects with that error.
  *
- * Between the loss and the moment the work stops it works without the lock. Where that
- * must not be, let what the lock guards refuse a token below the last one it saw.
+ * From the loss until it stops, the work goes on without the lock. Where that must not be,
+ * let whatever the lock guards refuse tokens below the last one that it saw.
  *
  * The helper is the option helper, else $LOCKSMITH, else locksmith on PATH. All times
  * are milliseconds. Needs Node.js 18 or newer, and nothing beside it.
@@ -32,7 +32,7 @@ import { inspect as format } from 'node:util';
 
 const MAX_LINE = 4096;
 const TOO_SOON = 79; // the exit status of a helper that released a lock before its parent let go
-const MAX_TIMER = 2 ** 31 - 1; // more would be over at once
+const MAX_TIMER = 2 ** 31 - 1; // a longer timer would end at once
 
 /** What is wrong with a lock. code: as in protocol/README.md, such as held or gone. */
 export class LocksmithError extends Error {
@@ -50,27 +50,27 @@ export class HelperError extends LocksmithError {}
 export class LostError extends LocksmithError {}
 /** There is no locksmith program to start. */
 export class NoHelperError extends LocksmithError {}
-/** What was started is no locksmith, or died before its first line. */
+/** The program that was started is no locksmith, or a newer one, or died before its first line. */
 export class ProtocolError extends LocksmithError {}
 
 /**
- * Acquires a lock, or of an array of addresses a set, all or none.
+ * Acquires a lock; with an array of addresses, a set of locks, all or none.
  *
  * @param {string|string[]} locks addresses, or names of profiles
  * @param {object} [options]
  * @param {number} [options.timeout] gives up after this time of waiting, with HeldError
- * @param {AbortSignal} [options.signal] gives up, with its reason; it is for the waiting alone
+ * @param {AbortSignal} [options.signal] gives up the waiting, with its reason; later it has no effect
  * @param {boolean} [options.shared] other shared holders may have the lock, too
  * @param {number} [options.lease] and refresh, maxHold, respite, retries, strict, meta (an object): see locksmith hold --help
  * @param {number[]} [options.poll] and slow: pairs of times, see there, too
- * @param {false|function(string)} [options.log] is called with each line of the helper's standard error; false: nobody gets
- *   them; without it they go to ours
+ * @param {false|function(string)} [options.log] is called with each line of the helper's standard error; false: the lines
+ *   are dropped; without it they go to our standard error
  * @param {boolean} [options.ref] the lock keeps the process running while it is held
  * @param {string[]} [options.helper] the helper's command
  * @param {number} [options.killAfter] how long the helper may take to end (default 15,000)
  * @returns {Promise<Lock>}
  * @throws {HeldError|HelperError|NoHelperError|ProtocolError} and the lock is not held
- * @throws {TypeError} an option or an address is none
+ * @throws {TypeError} an option or an address is not valid
  */
 export async function acquire(locks, options = {}) {
   options ??= {};
@@ -114,7 +114,7 @@ function isTime(ms) { return typeof ms === 'number' && ms >= 0; }
 function isRange(pair) { return Array.isArray(pair) && pair.length === 2 && pair.every(isTime); }
 function isBoolean(b) { return typeof b === 'boolean'; }
 
-/** Refuses addresses and options that are none. */
+/** Refuses addresses and options that are not valid. */
 function check(locks, options) {
   if (!locks.length || !locks.every((l) => typeof l === 'string')) {
     throw new TypeError(`acquire: an address is a string such as 'local:/var/lock/billing', and several are an array, not ${format(locks)}`);
@@ -134,7 +134,7 @@ export class Lock {
   /** The address as asked for. */ address;
   /** Names this acquisition. */ id;
   /** The fencing token, a BigInt that rises with every holder; 0n where there is none. */ token;
-  /** Those of a set, in the order of its addresses. */ tokens;
+  /** The tokens of a set, in the order of its addresses. */ tokens;
   /** exclusive, shared or, of a set, mixed. */ mode;
   /** How long the helper waited. */ waited;
   /** The LostError of a lost lock. */ error;
@@ -166,10 +166,10 @@ export class Lock {
     this._process = spawn(program, [...before, ...args, '--', ...locks],
       { stdio: ['pipe', 'pipe', o.log ? 'pipe' : o.log === false ? 'ignore' : 'inherit'], env: { ...process.env, GOMAXPROCS: '1' } });
     this._exited = once(this._process, 'exit').catch((e) => { this._failed = e; });
-    this._process.stdin?.on('error', () => {}); // it went away: its output says so
+    this._process.stdin?.on('error', () => {}); // the helper went away: its output says so
     if (o.log && this._process.stderr) createInterface({ input: this._process.stderr }).on('line', o.log);
     this._ref = o.ref === true;
-    this._lines = linesOf(this._process.stdout); // there is none when descriptors ran out
+    this._lines = linesOf(this._process.stdout); // there is no stdout when descriptors ran out
   }
 
   /** Aborts when the lock is lost, with the LostError as its reason; not when it is released. */
@@ -182,13 +182,13 @@ export class Lock {
    * Releases the lock and waits until it has been removed.
    *
    * @returns {Promise<boolean>} true the first time, then false
-   * @throws {LostError} if it was lost before, or cannot be removed
+   * @throws {LostError} if the lock was lost before, or cannot be removed
    */
   async release() {
     if (this.#asked) return false;
     this.#asked = true;
     await this._end();
-    if (!(await this._within(2_000, this.#ended))) this._process.stdout.destroy(); // what a wrapper left running may keep the pipe
+    if (!(await this._within(2_000, this.#ended))) this._process.stdout.destroy(); // a process that a wrapper left running may keep the pipe
     this._process.stderr?.unref();
     if (this.#released && this._process.exitCode === TOO_SOON) {
       this.#lose('gone', `${this.address}: lost: the helper released it before it was asked to`);
@@ -250,9 +250,9 @@ export class Lock {
   }
 
   /**
-   * Takes a heartbeat, which was sent so long ago. One right behind another was in the pipe, too, and says nothing
-   * new. After a gap in which this process did not run it may be as old as that: then it is believed until the
-   * next one should come.
+   * Takes a heartbeat that was sent so long ago. One right behind another was in the pipe with it, and says nothing
+   * new. After a gap in which this process did not run, a heartbeat may be as old as the gap: then it counts only
+   * until the next one should come.
    */
   #beat(ago) {
     const gap = performance.now() - this.#last;
@@ -261,7 +261,7 @@ export class Lock {
     this.#believe(Math.min((this._lease * 3) / 4 - ago, Math.max(this._lease - gap, (this._lease * 3) / 8)));
   }
 
-  /** Expects the next heartbeat within a time, and a sixteenth of the lease in case it was us who did not run. */
+  /** Expects the next heartbeat within a time; then for a sixteenth of the lease more, in case this process did not run. */
   #believe(ms) {
     clearTimeout(this.#watchdog);
     const late = () => this.#lose('expired', `${this.address}: lost: the helper has not been heard of for most of the lease`);
@@ -302,7 +302,7 @@ export class Lock {
   }
 }
 
-/** The lines of a stream; the pieces of one that is too long. */
+/** The lines of a stream; a line that is too long comes in pieces. */
 async function* linesOf(stream) {
   let rest = '';
   try {

@@ -69,8 +69,8 @@ sub handle  { $_[0]{stdout} }
 sub lost {
     my $self = shift;
     return $self->{error} if $self->{error} || $self->{unlocked} || $self->{pid} != $$;
-    # Beats say how old they are when they are written, not when we read them: after a
-    # long time without a look only one that comes now proves that the helper runs.
+    # A beat says how old it was when it was written, not when we read it. So after a long
+    # time without a look, only a beat that comes now proves that the helper runs.
     my $stale = _now() - $self->{looked} > $self->{lease} / 2;
     my $heard = $self->_hear(0);
     if ($stale && !$self->{error}) {
@@ -89,7 +89,7 @@ sub lost {
 sub unlock {
     my $self = shift;
     return 0 if $self->{unlocked} || $self->{pid} != $$;
-    $self->_hear(0);    # who never looked has a pipe full of beats, with no room for the last line
+    $self->_hear(0);    # without a look for long, the pipe is full of beats, and has no room for the last line
     $self->{unlocked} = 1;
     $self->_end;
     1 while !$self->{released} && !$self->{ended} && $self->_hear(2);
@@ -101,14 +101,14 @@ sub unlock {
 }
 *release = \&unlock;
 
-# A thread gets no copy, whose end would release the lock.
+# A new thread gets no copy, for the end of the copy would release the lock.
 sub CLONE_SKIP { 1 }
 
 sub DESTROY {
     my $self = shift;
     return if !defined $self->{locksmith} || $self->{unlocked} || $self->{pid} != $$;
     local ($@, $?, $!);
-    return $self->_end if !$self->{lease};    # a signal handler died before it was held
+    return $self->_end if !$self->{lease};    # a signal handler died before the lock was held
     eval { $self->unlock; 1 } or warn $@;
 }
 
@@ -133,15 +133,15 @@ sub _flags {
     return @flags;
 }
 
-# _spawn starts the helper with two pipes. A third one, which a successful exec closes,
-# says why there is none.
+# _spawn starts the helper with two pipes. A third pipe, which a successful exec closes,
+# says why the helper could not be started.
 sub _spawn {
     my ($self, @command) = @_;
     pipe my $input, my $stdin or _throw('Locksmith::Error', 'internal', "pipe: $!");
     pipe my $stdout, my $output or _throw('Locksmith::Error', 'internal', "pipe: $!");
     pipe my $report, my $failure or _throw('Locksmith::Error', 'internal', "pipe: $!");
     my $stderr;
-    if (defined $self->{log}) {    # a file, not a pipe: nobody reads it while the program works
+    if (defined $self->{log}) {    # a file, not a pipe, which nobody would read while the program works
         (my $name, $stderr) = $self->{log} ? _file() : (undef, undef);
         open $stderr, '>', File::Spec->devnull or _throw('Locksmith::Error', 'internal', "open: $!") if !$stderr;
         if ($name) {
@@ -153,7 +153,7 @@ sub _spawn {
     if (!$child) {
         my $why = eval {    # a signal handler that dies must not go on here with the parent's work
             local $ENV{GOMAXPROCS} = 1;
-            close $_ for $stdin, $stdout;    # exec does not, where the numbers of a closed STDIN or STDERR were free
+            close $_ for $stdin, $stdout;    # exec does not close them if they got the numbers of a closed STDIN or STDERR
             POSIX::dup2(fileno $input, 0);
             POSIX::dup2(fileno $output, 1);
             POSIX::dup2(fileno $stderr, 2) if $stderr;
@@ -182,7 +182,7 @@ sub _file {
     return ($name, $file);
 }
 
-# _log passes on what came on the helper's standard error: whole lines.
+# _log passes on the whole lines that came on the helper's standard error.
 sub _log {
     my $self = shift;
     my $file = $self->{logged} or return;
@@ -190,7 +190,7 @@ sub _log {
         my $begin = tell $file;
         my $line = <$file>;
         if (!defined $line || $line !~ /\n\z/) {
-            seek $file, $begin, 0;    # and no longer at the end
+            seek $file, $begin, 0;    # this also clears the end of file
             return;
         }
         chomp $line;
@@ -220,8 +220,8 @@ sub _hear {
     return $heard;
 }
 
-# _next returns the next line, or undef if there is none within a time (undef: however
-# long it takes), or at the end.
+# _next returns the next line, or undef if none comes within so many seconds (undef: no
+# limit), or at the end.
 sub _next {
     my ($self, $seconds) = @_;
     my $until = defined $seconds ? _now() + $seconds : undef;
@@ -244,8 +244,8 @@ sub _next {
 }
 
 # _end lets go, and waits for the helper to end: its last line says what became of the
-# lock. A child of ours may keep the pipe, so that a second later SIGTERM says it, too.
-# A helper that does not end is killed.
+# lock. A child of ours may keep the pipe open. So a second later SIGTERM tells the helper,
+# too. A helper that does not end is killed.
 sub _end {
     my $self = shift;
     close $self->{stdin} if $self->{stdin};
@@ -263,8 +263,8 @@ sub _end {
     return;
 }
 
-# _gone reports whether the helper has ended. Where SIGCHLD is ignored, or handled by who
-# waits for all, there is no such child.
+# _gone reports whether the helper has ended. If SIGCHLD is ignored, or its handler waits
+# for all children, there is no such child then.
 sub _gone {
     my $self = shift;
     return 1 if $self->{gone};
@@ -349,12 +349,12 @@ Locksmith - locks that machines share, held by a locksmith helper process
 
 The helper releases the lock when this process lets go, ends or dies, by whatever
 signal: there is nothing to clean up. An object that is destroyed lets go, too. Other
-threads do not see it: there a reference to it is one to undef. A child
+threads do not see the object: their reference to it is one to undef. A child
 by fork has no part in the lock: there C<unlock> and DESTROY do nothing. The lock is
 released when the parent lets go or ends, whatever the child does.
 
-Between the loss of a lock and the moment the work stops it works without the lock.
-Where that must not be, let what the lock guards refuse a token below the last one it saw.
+From the loss of a lock until it stops, the work goes on without the lock. Where that must
+not be, let whatever the lock guards refuse tokens below the last one that it saw.
 
 The helper is the option helper, else C<$ENV{LOCKSMITH}>, else locksmith on PATH. All
 times are seconds. Needs Perl 5.10 or newer, and nothing but its core modules.
@@ -365,13 +365,13 @@ times are seconds. Needs Perl 5.10 or newer, and nothing but its core modules.
 
 =item Locksmith->acquire($address, %options)
 
-acquires a lock, or with a reference to an array of addresses a set, all or none. It
+acquires a lock; with a reference to an array of addresses, a set of locks, all or none. It
 waits for as long as the option C<timeout> says, or else without end. Options: timeout,
 lease, refresh, max_hold, respite, poll and slow (arrays of two times), retries, shared, strict,
-meta (a hash): see C<locksmith hold --help>; helper (its command, an array), kill_after (how long it
-may take to end, 15 seconds) and log (a sub that is called with each line of the helper's standard error,
-whenever C<lost> or C<unlock> is; 0: nobody gets them; without it they go to ours). It dies with an
-object whose string is the reason, with file and line: a
+meta (a hash): see C<locksmith hold --help>; helper (its command, an array), kill_after (how long the
+helper may take to end, 15 seconds) and log (a sub that is called with each line of the helper's standard
+error, whenever C<lost> or C<unlock> is called; 0: the lines are dropped; without it they go to our standard
+error). It dies with an object whose string is the reason, with file and line: a
 Locksmith::Held with C<holder> (a hash of id, user, host, program, pid, age_ms) and
 C<waited> (seconds) if another holder has the lock, else a Locksmith::Error. Both have
 C<code>, as the protocol names it, C<text>, C<file> and C<line>.
@@ -384,8 +384,8 @@ does not wait, and returns nothing if another holder has the lock.
 
 returns nothing while the lock is held, and a Locksmith::Lost when it was lost. It takes
 in what the helper said since the last call. After more than half a lease without a call
-it waits for the helper's next heartbeat, a quarter of the lease at most unless the helper
-was stopped, for only that proves that the lock is still ours.
+it waits for the helper's next heartbeat, for only that proves that the lock is still ours.
+This takes a quarter of the lease at most, unless the helper was stopped.
 
 =item $lock->unlock
 
@@ -404,8 +404,8 @@ is for how many seconds the lock was held, once it is released.
 
 =item $lock->id, token, tokens, mode, waited, address
 
-are the name of this acquisition, the fencing token (0: none), those of a set, exclusive or
-shared, how long the helper waited, and what was asked for.
+are the name of this acquisition, the fencing token (0: none), the tokens of a set, exclusive or
+shared, how long the helper waited, and the address that was asked for.
 
 =back
 

@@ -6,17 +6,17 @@
         bill(lock.token)
 
 The helper releases the lock when this process lets go, ends or dies, by whatever
-signal: there is nothing to clean up. A Lock that nothing refers to is held nevertheless,
-with a ResourceWarning. Leaving the block raises LostError if the lock was lost meanwhile;
-long work looks at lock.lost, which is true then (and a threading.Event, to wait for), or has
+signal: there is nothing to clean up. A Lock that nothing refers to any more is still held,
+with a ResourceWarning. If the lock was lost meanwhile, leaving the block raises LostError.
+Long work looks at lock.lost, which is true then (and a threading.Event, to wait for), or has
 on_lost called. In asyncio the block itself is cancelled, and then raises LostError; nothing
 blocks the loop:
 
     async with locksmith.acquire_async("nfs:/srv/locks/billing") as lock:
         await bill(lock.token)
 
-Between the loss and the moment the work stops it works without the lock. Where that
-must not be, let what the lock guards refuse a token below the last one it saw.
+From the loss until it stops, the work goes on without the lock. Where that must not be,
+let whatever the lock guards refuse tokens below the last one that it saw.
 
 A lock belongs to the process that acquired it. A child by os.fork() or
 multiprocessing does not have it, and cannot release it.
@@ -58,7 +58,7 @@ class LocksmithError(Exception):
     """What is wrong with a lock. code: as in protocol/README.md, such as held or gone."""
 
     def __init__(self, text: str, code: Optional[str] = None) -> None:
-        super().__init__(text)  # what else is set here survives pickle, too
+        super().__init__(text)  # other attributes survive pickle, too
         self.code = code
 
 
@@ -83,7 +83,7 @@ class NoHelperError(LocksmithError):
 
 
 class ProtocolError(LocksmithError):
-    """What was started is no locksmith, a newer one, or died before its first line."""
+    """The program that was started is no locksmith, or a newer one, or died before its first line."""
 
 
 class Holder:
@@ -117,10 +117,10 @@ def acquire(*locks: str, on_lost: Optional[Callable[[LostError], object]] = None
     another thread when the lock is lost. lease, refresh, max_hold, respite (seconds),
     poll, slow (pairs of seconds), retries, strict, meta (a dict): see locksmith hold --help.
     log: is called from another thread with each line of the helper's standard error; False:
-    nobody gets them; None: they go to ours. helper: its command, a list.
-    kill_after: how long it may take to end. Raises HeldError, HelperError,
-    NoHelperError, ProtocolError; after any of them, and after KeyboardInterrupt, the
-    lock is not held.
+    the lines are dropped; None: they go to our standard error. helper: the helper's command,
+    a list. kill_after: how many seconds the helper may take to end. Raises HeldError,
+    HelperError, NoHelperError, ProtocolError; after any of them, and after
+    KeyboardInterrupt, the lock is not held.
     """
     flags = _flags(timeout=timeout, retries=retries, shared=shared, strict=strict, lease=lease, refresh=refresh,
         max_hold=max_hold, respite=respite, poll=poll, slow=slow, meta=meta)
@@ -159,11 +159,11 @@ def _duration(name: str, seconds: float) -> str:
 
 
 class _Handle:
-    """What the program has of a lock: it is dropped, or not, apart from what listens to the helper.
+    """What the program has of a lock: it may be dropped while the helper is still listened to.
 
     address: as asked for. id: names this acquisition. mode: exclusive, shared or, of a
     set, mixed. token: the fencing token, which rises with every holder, or 0; tokens:
-    those of a set. waited: seconds. lost: true, and set as an Event, when the lock is lost;
+    the tokens of a set. waited: seconds. lost: true, and set as an Event, when the lock is lost;
     error is the LostError then, else None.
     """
 
@@ -195,8 +195,8 @@ class Lock(_Handle):
     def release(self) -> bool:
         """Release the lock and return when it has been removed: True the first time, then False.
 
-        Raises LostError if it was lost before, or cannot be removed. While one thread releases
-        it, others wait.
+        Raises LostError if the lock was lost before, or cannot be removed. While one thread
+        releases it, others wait.
         """
         return self._helper._release()
 
@@ -299,9 +299,9 @@ class _Helper:
 
     def _leave(self) -> None:
         if self._pid != os.getpid():
-            return  # a child leaves the block: that is for the parent to do
+            return  # a forked child leaves the block: only the parent releases
         if not self._release() and self.error:
-            raise self.error  # released in the block, where the loss may have been caught
+            raise self.error  # it was released in the block, which may have caught the LostError
 
     def _first_line(self) -> bytes:
         with self._reading:
@@ -348,9 +348,9 @@ class _Helper:
             word, fields, text = _parse(line)
             if word == "BEAT":
                 gap, last = _now() - last, _now()
-                if gap >= min(self.lease / 64, 0.25):  # else both were in the pipe: it says nothing new
-                    # After a gap in which this process was stopped it may be as old as that: then it is
-                    # believed until the next one should come.
+                if gap >= min(self.lease / 64, 0.25):  # else both beats were in the pipe: this one says nothing new
+                    # After a gap in which this process was stopped, the beat may be as old as the gap: then
+                    # it counts only until the next one should come.
                     believed = min(self.lease * 3 / 4 - (_seconds(fields, "sent_ms") or 0), max(self.lease - gap, self.lease * 3 / 8))
                     late, deadline = False, last + believed
             elif word == "LOST":
@@ -376,8 +376,8 @@ class _Helper:
     def _end(self) -> None:
         """Let go, and wait for the helper; kill it if it does not end.
 
-        A child that was forked while the helper started may keep its pipe, so that a
-        second later SIGTERM says it, too; not on Windows, where that would kill.
+        A child that was forked while the helper started may keep its pipe open. So a second
+        later SIGTERM tells the helper, too; not on Windows, where that would kill.
         """
         self._stdin.close()
         soon = min(1, self._kill_after) if hasattr(os, "fork") else self._kill_after
@@ -390,17 +390,17 @@ class _Helper:
                 with contextlib.suppress(PermissionError):  # a wrapper of another user
                     if stop:
                         stop()
-        if not self._listener and self._reading.acquire(timeout=2):  # what a wrapper left running may keep the pipe
+        if not self._listener and self._reading.acquire(timeout=2):  # a process that a wrapper left running may keep the pipe
             self._stdout.close()
 
     def _forked(self) -> None:
         """In a child: our ends of the pipes would keep the lock from being released."""
         null = os.open(os.devnull, os.O_RDWR)
         for stream in self._stdin, self._stdout:
-            if not stream.closed:  # by number: another thread's lock on the stream is locked for ever here
+            if not stream.closed:  # by number: what another thread locked of the stream stays locked here for ever
                 os.dup2(null, stream.raw.fileno(), inheritable=False)  # type: ignore[attr-defined]
         os.close(null)
-        self._process.returncode = 0  # it is no child of this process, which must not wait for it
+        self._process.returncode = 0  # the helper is no child of this process, which must not wait for it
 
 
 _helpers: weakref.WeakSet[_Helper] = weakref.WeakSet()
@@ -420,7 +420,7 @@ class acquire_async:
 
     The end of the task ends the waiting. The block of "async with" is cancelled when
     the lock is lost, and raises LostError. The options are those of acquire. With AnyIO it
-    works on asyncio; on Trio it says so, with RuntimeError.
+    works on asyncio; on Trio it raises RuntimeError, which says so.
     """
 
     def __init__(self, *locks: str, on_lost: Optional[Callable[[LostError], object]] = None, timeout: Optional[float] = None, retries: Optional[int] = None,
@@ -473,8 +473,8 @@ class acquire_async:
             await asyncio.shield(released)
         except asyncio.CancelledError:
             if not self._lost or kind is asyncio.CancelledError:
-                raise  # asked for by others
-            await released  # the block ended before it heard of the loss
+                raise  # somebody else cancelled the task
+            await released  # the block ended before our cancellation reached it
 
 
 def _loop() -> asyncio.AbstractEventLoop:
@@ -486,7 +486,7 @@ def _loop() -> asyncio.AbstractEventLoop:
 
 
 def _in_thread(work: Callable[[], _T]) -> asyncio.Future[_T]:
-    """A future of what work returns, in a thread of its own: waiters may be many."""
+    """Call work in a thread of its own, as waiters may be many. Returns a future of its result."""
     loop = _loop()
     future: asyncio.Future[_T] = loop.create_future()
 
@@ -510,7 +510,7 @@ def _in_thread(work: Callable[[], _T]) -> asyncio.Future[_T]:
 
 
 def _read(stream: IO[bytes], lines: queue.Queue[bytes]) -> None:
-    """Pass lines on until the end, which is an empty one."""
+    """Pass lines on to the end, which is an empty line."""
     with stream:
         while True:
             line = stream.readline(_MAX_LINE + 1)

@@ -1,4 +1,4 @@
-"""Makes a package of the one file, for only a package can say that it has types (PEP 561)."""
+"""Makes a package of the one file, because only a package can say that it has types (PEP 561)."""
 import pathlib
 
 from setuptools import setup

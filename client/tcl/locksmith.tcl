@@ -14,37 +14,37 @@
 #
 #     locksmith acquire LOCK ?-option value ...?
 #
-# acquires a lock, or of a list of addresses a set, all or none, and returns a command for it.
+# acquires a lock; with a list of addresses, a set of locks, all or none. It returns a command.
 # An address with a space in it has to be a list of one. Options:
 #
 #     -timeout -lease -refresh -max_hold -respite   seconds
 #     -poll -slow                  lists of two times in seconds
 #     -retries N   -shared BOOL   -strict BOOL   -meta DICT: see locksmith hold --help
-#     -while SCRIPT     the wait goes on while this is true; it is asked ten times a second
+#     -while SCRIPT     the wait goes on while this is true; it is asked up to 50 times a second
 #     -onlost PREFIX    is called with the reason when the lock is lost, if the event loop runs
 #     -log PREFIX       is called with lines of the helper's standard error, whenever the lock is
-#                       looked at; {}: nobody gets them; without it they go to ours
+#                       looked at; {}: they are dropped; without it they go to our stderr
 #     -helper LIST      the helper's command; else $LOCKSMITH, else locksmith on PATH
 #     -kill_after       how many seconds the helper may take to end, 15
 #
-#     $lock lost        "" while it is held, else why it was lost. It takes in what the helper
-#                       said. After more than half a lease without a call, or a turn of the event
-#                       loop, it waits for the next heartbeat, a quarter of the lease at most
-#                       unless the helper was stopped.
+#     $lock lost        "" while the lock is held, else why it was lost. It takes in what the
+#                       helper said. After more than half a lease without a call, or a turn of the
+#                       event loop, it waits for the next heartbeat: for a quarter of the lease at
+#                       most, unless the helper was stopped.
 #     $lock release     returns when the lock has been removed: 1 the first time, then 0. It raises
-#                       an error if it was lost before, or cannot be removed.
+#                       an error if the lock was lost before, or cannot be removed.
 #     $lock id, token (0: none), tokens, mode, waited, lease, address, code (of the loss)
-#     $lock held        for how many seconds it was held, once it is released
+#     $lock held        for how many seconds the lock was held, once it is released
 #     $lock channel     is readable when the helper has said something
 #
 # The errorCode of what goes wrong is a list: LOCKSMITH, then HELD (another has the lock), HELPER
 # (another reason), LOST, NOHELPER or PROTOCOL, then the code as in protocol/README.md, and after
-# HELD a dictionary of the holder and for how many seconds it was waited:
+# HELD a dictionary of the holder, and how many seconds the wait took:
 #
 #     try {locksmith acquire $lock -timeout 0} trap {LOCKSMITH HELD} {why} {puts $why}
 #
-# Between the loss and the moment the work stops it works without the lock. Where that must not
-# be, let what the lock guards refuse a token below the last one it saw. Needs Tcl 8.6.
+# From the loss until it stops, the work goes on without the lock. Where that must not be, let
+# whatever the lock guards refuse tokens below the last one that it saw. Needs Tcl 8.6.
 
 package require Tcl 8.6
 package provide locksmith 1.0
@@ -68,7 +68,7 @@ proc ::locksmith::acquire {locks args} {
         dict set options $key $value
     }
     if {[llength $args] % 2} {error "locksmith: option [lindex $args end] has no value"}
-    set flags [flags $options]  ;# whose errors need no object
+    set flags [flags $options]  ;# an error of this needs no object
     set lock [Lock new $locks $options]
     try {
         $lock start $flags
@@ -240,8 +240,8 @@ oo::class create ::locksmith::Lock {
     method lost {} {
         my variable error_ asked looked heard facts
         if {$error_ ne "" || $asked} {return $error_}
-        # Beats say how old they are when they are written, not when we read them: after a long
-        # time without a look only one that comes now proves that the helper runs.
+        # A beat says how old it was when it was written, not when we read it. So after a long
+        # time without a look, only a beat that comes now proves that the helper runs.
         set lease [dict get $facts lease]
         set stale [expr {[now] - $looked > $lease / 2}]
         set new [my Hear]
@@ -322,7 +322,7 @@ oo::class create ::locksmith::Lock {
             set line $got
             return 1
         }
-        if {[eof $channel_]} {  # what has no line feed is no line
+        if {[eof $channel_]} {  # text without a line feed is no line
             set ended 1
             fileevent $channel_ readable {}
         } elseif {[chan pending input $channel_] >= $::locksmith::max_line} {
@@ -337,7 +337,7 @@ oo::class create ::locksmith::Lock {
         after [expr {int(min(max($seconds, 0.002), 0.02) * 1000)}]
     }
 
-    # Log passes on what came on the helper's standard error: whole lines.
+    # Log passes on the whole lines that came on the helper's standard error.
     method Log {} {
         my variable O logged
         if {$logged eq ""} return
@@ -353,7 +353,7 @@ oo::class create ::locksmith::Lock {
     }
 
     # End lets go, waits for the helper, kills it if it does not end, and returns its exit status.
-    # A child of ours may keep the pipe, so that a second later SIGTERM says it, too.
+    # A child of ours may keep the pipe open. So a second later SIGTERM tells the helper, too.
     method End {} {
         my variable O channel_ ended released facts logged wake
         after cancel $wake
