@@ -27,8 +27,9 @@ func (n Numbers) Newest() uint64 {
 }
 
 // RemoveOld removes, by remove, generations that nobody can take for the newest any more: those
-// that were listed before a newer one that was ours. It removes at most most, which bounds the
-// time that one release spends on what others left. It stops when one could not be removed.
+// that were listed before a newer one that was ours. It stops after most of them, which bounds
+// the time that one release spends on what others left. It also stops when one could not be
+// removed.
 func (n Numbers) RemoveOld(newest uint64, most int, remove func(n uint64) error) {
 	for i, old := range n {
 		if old+Kept >= newest || i == most {
@@ -46,7 +47,7 @@ func SinceWhen(h *backend.Holder, made, today time.Time) {
 	h.Age = min(h.Age, max(today.Sub(made), 0))
 }
 
-// Calmly calls look until nothing changes during a look, or too much has changed too often.
+// Calmly calls look until nothing changes during a look. It fails if something changes too often.
 func Calmly[R any](ctx context.Context, l backend.Name, op string, look func() (R, error)) (R, error) {
 	r, err := backend.Retry(ctx, MaxRaces, look)
 	if errors.Is(err, backend.ErrAgain) {

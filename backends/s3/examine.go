@@ -106,7 +106,7 @@ func (x *examiner) reach(ctx context.Context) error {
 	return nil
 }
 
-// write tries the requests that locks need, one after the other.
+// write tries the requests that locks need, without a rival.
 func (x *examiner) write(ctx context.Context) error {
 	const name = "objects"
 	key, content := x.Fresh(), []byte("one")

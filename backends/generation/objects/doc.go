@@ -30,9 +30,9 @@
 //   - A heartbeat is an object of its own, and then three looks. The reservation must be there.
 //     There must be no next generation. The own generation must be there, because old ones are
 //     removed in their order, and must still be ours, because a late locker may make an old
-//     number again. A heartbeat never writes what somebody may have removed. That there is none
-//     means nothing. After a lease of silence it renews nothing: somebody may be about to remove
-//     the reservation.
+//     number again. A heartbeat never writes what somebody may have removed. That there is no
+//     heartbeat means nothing. After a lease of silence a heartbeat renews nothing: somebody may
+//     be about to remove the reservation.
 //   - A locker that was silent for a lease before its generation was confirmed gives the
 //     generation up. It ends after three of them in a row, because its requests take longer than
 //     its lease. If somebody else is seen to hold meanwhile, the count begins anew. So beside a

@@ -72,8 +72,8 @@ func (h *hold) gone(ctx context.Context, op string) error {
 	return generation.Lost(h.Mine.lock.Address, op)
 }
 
-// Release implements backend.Hold. If it is called again after an answer was lost, we may have
-// removed our reservation ourselves.
+// Release implements backend.Hold. If it is called again after an answer was lost, that our
+// reservation is gone is no loss: we removed it ourselves.
 func (h *hold) Release(ctx context.Context) error {
 	const op = "remove our reservation"
 	l := h.Mine.lock

@@ -25,7 +25,7 @@ const (
 	// For the others: at least so much for each waiter before them, and at most three times the
 	// first one's.
 	minRankPause = 20 * time.Millisecond
-	heardPause   = 100 * time.Millisecond // instead, for waiters that are woken from before them
+	heardPause   = 100 * time.Millisecond // instead, for waiters that somebody before them wakes
 	linePause    = 30 * time.Second       // at most
 )
 

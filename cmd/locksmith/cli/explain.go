@@ -67,7 +67,7 @@ func (x explainer) isUsual(p show.Participant) bool {
 	return verdict == string(owner.Alive) || p.Waits && verdict != "stopped" && !isOver(p.Holder)
 }
 
-// ofLeft is about what a dead helper left, or about a command that asks for its own lock.
+// ofLeft is about what a dead helper left; or says that whoever asks has the lock itself.
 func (x explainer) ofLeft(p show.Participant, why string) string {
 	if p.Record == nil || p.Verdict != owner.Orphaned {
 		return why

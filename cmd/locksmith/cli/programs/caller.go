@@ -7,8 +7,8 @@ import (
 )
 
 // IsElevated reports whether this process may do more than who started it: its program is
-// set-user-ID or set-group-ID, or has file capabilities. Then variables, and the files that they
-// name, come from somebody else.
+// set-user-ID or set-group-ID, or has file capabilities. Then what comes from there, such as
+// variables and the files that they name, is somebody else's.
 func IsElevated() bool {
 	return os.Getuid() != os.Geteuid() || os.Getgid() != os.Getegid() || gainedCapabilities()
 }

@@ -49,7 +49,7 @@ type listJSON struct {
 	out    io.Writer
 	begun  bool
 	errors []string
-	err    error // the first lock that could not be written as JSON
+	err    error // of the first lock that could not be written as JSON
 }
 
 func (o *listJSON) Add(l Lock, err error) {

@@ -11,7 +11,7 @@ import (
 )
 
 // A table shows a lock in a line that fits the terminal, and what more is known in a second one.
-// Its columns keep the width of the first line, so each lock is shown when it is found.
+// Its columns have their widths before the first line, so each lock is shown when it is found.
 type table struct {
 	out                 io.Writer
 	width, lock, holder int // of the terminal, and of columns

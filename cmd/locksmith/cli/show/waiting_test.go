@@ -59,8 +59,8 @@ func TestShortWait(t *testing.T) {
 	})
 }
 
-// TestTroubleIsTold: trouble with the lock's place is told once in a wait, however often it
-// comes.
+// TestTroubleIsTold: in a wait that had another reason before, trouble with the lock's place is
+// told once, however often it comes.
 func TestTroubleIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out record
