@@ -9,7 +9,7 @@ import (
 
 const (
 	raceRounds = 20
-	// raceTime is when a slow place has run enough rounds, but raceAtLeast are run.
+	// raceTime is when a slow place has run enough rounds, except that raceAtLeast are always run.
 	raceTime, raceAtLeast = 20 * time.Second, 3
 )
 
@@ -25,8 +25,8 @@ type Race struct {
 
 	Did    string // what both were told, as in "made the same directory"
 	Advice string // if it is broken, or if both were told that they won
-	// Connections: each has its own connection, and the server may refuse both. Else both are
-	// processes of this host.
+	// Connections: each has its own connection, and the server may refuse both. Else both calls are
+	// made on this host.
 	Connections bool
 }
 

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// A remoteKind is a type of file system that other machines may use, too, or, as FUSE, any.
+// A remoteKind is a type of file system that other machines may use, too, or that may be
+// anything, as FUSE.
 type remoteKind struct {
 	name   string  // in the table of mounts, or the beginning of it
 	magics []int64 // of statfs(2), if it has its own

@@ -344,8 +344,8 @@ func TestOtherKernelLock(t *testing.T) {
 	h.leave()
 }
 
-// TestLeftBehind: after a kill -9 of run, what its command left keeps the lock, as with
-// flock(1). Without -o what the command left keeps it in good order, too.
+// TestLeftBehind: after a kill -9 of run, what its command left keeps the lock, as with flock(1).
+// Without -o what the command left keeps it also when all ends in good order.
 func TestLeftBehind(t *testing.T) {
 	t.Parallel()
 	for name, flags := range ways {

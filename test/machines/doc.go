@@ -1,5 +1,6 @@
-// Package machines runs locksmith on kernels that lack system calls, or whose containers refuse
-// them, and on other processors. README.md beside this file has the results.
+// Package machines runs locksmith where its own tests do not: on kernels that lack system calls,
+// or whose containers refuse them, and on other processors. README.md beside this file has the
+// results.
 //
 //	go test ./test/machines                                  # 386, and all calls refused at once
 //	go test ./test/machines -long -timeout 1h                # all processors, and each call
