@@ -37,10 +37,11 @@ const (
 
 const judgedInTurns = "Every run of the tests judges a failure of each call, and `test/run --long` all of them."
 
-const failedText = "Every system call that changes something fails once, with EIO, ENOSPC, EINTR, ENOENT, EROFS\n" +
-	"and ESTALE, in vain or though it was executed, as when a server's answer is lost. While the parent believes\n" +
-	"that it has the lock nobody else gets it, and RELEASED is only said of a lock that is free.\n" +
-	"Afterwards it is as above. What the parent heard, and the helper's exit status:\n"
+const failedText = "Every system call that changes something fails once with each of EIO, ENOSPC, EINTR, ENOENT, EROFS\n" +
+	"and ESTALE, *in vain*, which is without effect, and *executed all the same*, as when a server's\n" +
+	"answer is lost. While the parent believes that it has the lock, nobody else gets it, and RELEASED is\n" +
+	"only said of a lock that is free. Afterwards the lock works as after a kill (next section). A cell\n" +
+	"says what the parent heard, and the helper's exit status:\n"
 
 // failAll goes through all failures of all calls. The quick run takes one failure of each call,
 // by turns without effect and executed, and another one for the next call.

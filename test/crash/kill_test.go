@@ -59,15 +59,15 @@ func ofEachOnDisk(t *testing.T, test func(t *testing.T, k kind) [][]string) [][]
 	return slices.Concat(all...)
 }
 
-const killedText = "The helper and its parent are killed with -9 before and after *every* system call of an\n" +
-	"acquisition and a release, all threads counted. The table has the calls that change\n" +
-	"something. With `-long` what only looks at the lock's place is tried, too, and so is\n" +
-	"all else but the calls of the Go runtime (futex, mmap, epoll, clone and so on) and those that\n" +
-	"ask for the process's own names, which change nothing that others see. Then two more ask for the lock at the same time:\n" +
-	"both get it, never both together, and when both have released it only what is documented to\n" +
-	"stay is left, at the latest after one more holder has stayed for a few heartbeats. *At once*\n" +
-	"is by proof: both processes are gone. *After 5 s*: an entry has no record yet, or no more, so\n" +
-	"that nobody can tell whose it is; the lease is longer.\n"
+const killedText = "The helper and its parent are killed with -9 before and after *every* system call of an acquisition\n" +
+	"and a release, in all threads. The table has the calls that change something. With `-long` the test\n" +
+	"also tries calls that only look at the lock's place, and all others except those of the Go runtime\n" +
+	"(futex, mmap, epoll, clone and so on) and those that ask for the process's own names, which change\n" +
+	"nothing that others see. Then two more ask for the lock at the same time: both get it, never both\n" +
+	"together. When both have released it, only what is documented to stay is left, at the latest after\n" +
+	"one more holder has stayed for a few heartbeats. *At once* is by proof: both processes are gone.\n" +
+	"*After 5 s*: an entry has no record yet, or no more, so nobody can tell whose it is; the lease is\n" +
+	"longer.\n"
 
 // A series is the same life of a lock again and again, each time with a disturbance at the next
 // moment.

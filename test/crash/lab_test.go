@@ -173,24 +173,27 @@ func TestReadCells(t *testing.T) {
 	}
 }
 
-const judgedInLab = "Every run of `test/nfslab` judges some of these cells again, and `test/run --long` all of them; `go test ./test/crash`\n" +
-	"only sees that no row is missing."
+const judgedInLab = "Every run of `test/nfslab` judges some of these cells again, and `test/run --long` all of them; `go\n" +
+	"test ./test/crash` only makes sure that no row is missing."
 
-const labText = "The same with a real NFS server and a host each for victim, rival and who has the lock meanwhile,\n" +
-	"in a user-mode kernel (`test/nfslab`, which measures and judges it). On another host nobody can prove a death,\n" +
-	"so that the lease decides. The victim is caught at its moments while a request of its is under way,\n" +
-	"which is held back, and stopped for that instant:\n\n" +
-	"- *waiting*: it is in the queue behind the one who has the lock\n" +
-	"- *at OK*: the server has made its generation, and the next request is under way; who cannot go on then has\n" +
-	"  not said OK, and tries to have the lock until its parent lets go or that makes no sense any more\n" +
+const labText = "The same with a real NFS server, and a host each for the victim, the rival and whoever has the lock\n" +
+	"meanwhile, in a user-mode kernel (`test/nfslab`, which measures and judges it). On another host\n" +
+	"nobody can prove a death, so the lease decides. The victim is caught at its moments while a request\n" +
+	"of its own is under way: the request is held back, and the victim stopped for that instant:\n\n" +
+	"- *waiting*: it is in the queue behind whoever has the lock\n" +
+	"- *at OK*: the server has made its generation, and the next request is under way. A victim that\n" +
+	"  cannot go on then has not said OK, and tries to get the lock until its parent lets go or that\n" +
+	"  makes no sense any more\n" +
 	"- *holding*: it has said OK to its parent, and sleeps\n" +
-	"- *heartbeat*: one is under way\n" +
-	"- *releasing*: its parent has let go, and the first request is under way: a kill comes too late to stop it\n\n" +
-	"The cells judge, too: never two holders (the rival has the lock before the victim's parent is dead or was\n" +
-	"told; only who is stopped cannot be told), never stuck (all waits are bounded), never silence.\n" +
-	"Leases are 8 s; 6 s where something happens to all hosts, 12 s where no lock is lost, 20 s where a server\n" +
-	"comes back in time, 4 s where it comes too late. Who is back or awake is so before the test can look: then a cell\n" +
-	"says 0s. All hosts and the server have one kernel and so one clock, which is really set there: what hosts see that\n" +
-	"disagree are the lines about times of files above. A host that crashes is, to the others, one whose cable is cut.\n" +
-	"After a reboot the server's grace period, 10 s, is not cut short; it delayed nothing here, as locksmith opens and\n" +
-	"locks no file. A suspended kernel is woken from outside.\n"
+	"- *heartbeat*: a heartbeat is under way\n" +
+	"- *releasing*: its parent has let go, and the first request is under way: a kill comes too late to\n" +
+	"  stop it\n\n" +
+	"The cells are judged, too. Never two holders: the rival does not have the lock before the victim's\n" +
+	"parent is dead or was told; only a parent that is stopped cannot be told. Never stuck: all waits are\n" +
+	"bounded. Never silence. Leases are 8 s; 6 s where something happens to all hosts, 12 s where no lock\n" +
+	"is lost, 20 s where a server comes back in time, 4 s where it comes too late. What is back or awake\n" +
+	"is so before the test can look: then a cell says 0s. All hosts and the server have one kernel and so\n" +
+	"one clock, which is really set there. What hosts with different clocks see is in the lines about\n" +
+	"times of files above. To the others, a host that crashes is like one whose cable is cut. After a\n" +
+	"reboot the server's grace period, 10 s, is not cut short. It delayed nothing here, because locksmith\n" +
+	"opens and locks no file. A suspended kernel is woken from outside.\n"

@@ -78,27 +78,29 @@ func cells(t *testing.T, shared servers, kinds []kind) (rows [][]string) {
 const judgedQuickly = "Every run of the tests judges the quick cells, on the disk of the machine and at ProFTPD; `test/run --long`\n" +
 	"all of them."
 
-const matrixText = "A *victim* waits for a lock or holds it, and a rival wants it, too. At a moment of the victim's\n" +
-	"life something happens. The moments are exact, for the victim is made to pause before a system call (or, at\n" +
-	"FTP servers, a command):\n\n" +
+const matrixText = "A *victim* waits for a lock or holds it, and a rival wants it, too. At a moment of the victim's life\n" +
+	"something happens. The moments are exact, because the victim is made to pause before a system call\n" +
+	"(or, at FTP servers, a command):\n\n" +
 	"- *waiting*: it has just learnt that somebody else has the lock\n" +
 	"- *at OK*: it has the lock, and is about to tell its parent\n" +
 	"- *holding*: it has said OK, and sleeps\n" +
-	"- *heartbeat*: it is about to send one\n" +
+	"- *heartbeat*: it is about to send a heartbeat\n" +
 	"- *releasing*: its parent has let go, and it is about to make the first change\n\n" +
-	"A cell says when the rival got the lock, counted from what happened (while waiting: from the\n" +
-	"release of who had it; where a server was away: from its return), and the helper's *output* as its\n" +
-	"parent got it: the first words of the lines, or that the output ended without RELEASED, which is a loss,\n" +
-	"too; for *run* its exit status. *Before that* and *after that*: whether it heard of the loss before\n" +
-	"the rival had the lock; with `flock:` the kernel tells both of a death, in any order. *Held on*: for one and a half leases, and then it was released in good\n" +
-	"order. Afterwards the lock is free, and can be taken. Leases are 8 s; an hour where nobody waits for\n" +
-	"them, 16 s where a server comes back or the way to it is cut, 4 s where it comes back too late.\n\n" +
-	"Want of memory is a kill by the kernel, in a control group whose memory another process takes.\n" +
-	"The full disk is a small tmpfs without a byte or a name left. A clock that is set cannot be\n" +
-	"had without setting that of the whole machine (over NFS there is one to set: see the next table); what others\n" +
-	"could see of it are the times of files, which are set an hour off. Where a server is killed, or the way to it is cut, it is the FTP\n" +
-	"server's process, or a proxy between it and the victim that passes nothing more. If only the way there is cut there\n" +
-	"are no answers either: that is the same as both ways.\n"
+	"A cell says when the rival got the lock. That is counted from what happened; while the victim\n" +
+	"waited, from the release by the lock's holder; where a server was away, from its return. Then the\n" +
+	"cell has the helper's *output* as its parent got it: the first words of the lines, or that the\n" +
+	"output ended without RELEASED, which is a loss, too. For *run* that is its exit status. *Before\n" +
+	"that* and *after that* say whether the parent heard of the loss before the rival had the lock; with\n" +
+	"`flock:` the kernel tells both of a death, in any order. *Held on*: the victim held the lock for one\n" +
+	"and a half leases, and then released it in good order. Afterwards the lock is free, and can be\n" +
+	"taken. Leases are 8 s; an hour where nobody waits for them, 16 s where a server comes back or the\n" +
+	"way to it is cut, 4 s where it comes back too late.\n\n" +
+	"Want of memory is a kill by the kernel, in a control group whose memory another process takes. The\n" +
+	"full disk is a small tmpfs without a byte or a name left. To set a clock would set that of the whole\n" +
+	"machine (over NFS there is one to set: see the next table). What others could see of a clock that\n" +
+	"was set are the times of files, so these are set an hour off. If a server is killed, that is the FTP\n" +
+	"server's process. If the way to it is cut, a proxy between it and the victim passes nothing more. If\n" +
+	"only the way there is cut, there are no answers either: that is the same as both ways.\n"
 
 // fill fills in one cell.
 func fill(t *testing.T, s servers, m mishap, k kind, moment string, to *string) {

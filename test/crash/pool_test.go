@@ -113,17 +113,18 @@ func TestMatrixOfPool(t *testing.T) {
 
 const judgedOfPool = "Every run of the tests judges the quick cells; `test/run --long` all of them."
 
-const poolText = "The victim is `hold --again`: it has served one lock of another name for its parent, as a\n" +
-	"helper of `client.Pool` does, and then serves the lock that the rival wants, too. What happens while it waits\n" +
-	"for that lock or has it must come to the same as in the first matrix. There are two moments more, at which\n" +
-	"nobody has the lock:\n\n" +
-	"- *between locks*: it has said RELEASED of the first lock; the request for the second one comes while the mishap lasts,\n" +
-	"  but not where somebody is killed\n" +
-	"- *at BEGUN*: it was asked for the second one, and is about to say BEGUN\n\n" +
-	"Then a cell says when a rival that comes after the mishap got the lock, or that the victim *has it afterwards*. The\n" +
-	"parent of a helper that was stopped for long closes the pipe, without the kill that a pool adds. When the helper\n" +
-	"wakes, the rival has the lock: the one that was stopped between locks does not even begin. A starved helper\n" +
-	"is stopped, and runs for 5 ms of every 250 ms.\n"
+const poolText = "The victim is `hold --again`: it has served one lock of another name for its parent, as a helper of\n" +
+	"`client.Pool` does, and then serves the lock that the rival wants, too. What happens while it waits\n" +
+	"for that lock or has it must end as in the first matrix. There are two more moments, at which nobody\n" +
+	"has the lock:\n\n" +
+	"- *between locks*: it has said RELEASED of the first lock. The request for the second one comes\n" +
+	"  while the mishap lasts, but not where somebody is killed\n" +
+	"- *at BEGUN*: it was asked for the second lock, and is about to say BEGUN\n\n" +
+	"For these moments a cell says when a rival that comes after the mishap got the lock, or that the\n" +
+	"victim *has it afterwards*. The parent of a helper that was stopped for long closes the pipe,\n" +
+	"without the kill that a pool adds. When the helper wakes, the rival has the lock; a helper that was\n" +
+	"stopped between locks does not even begin. A starved helper is stopped, and runs for 5 ms of every\n" +
+	"250 ms.\n"
 
 // serveFirst starts a helper, lets it serve a lock of another name, and asks for the one in
 // question, if that is not to come later.
