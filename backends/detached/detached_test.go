@@ -10,8 +10,8 @@ import (
 	"locksmith/backends/clock"
 )
 
-// TestDetached: who waits is released by the limit, or by the grace after its context; the
-// answer can still be had later.
+// TestDetached: the limit ends a caller's wait, or the grace after its context does. The answer
+// can still be had later.
 func TestDetached(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()

@@ -39,7 +39,7 @@ func TestRemoveOld(t *testing.T) {
 			return nil
 		})
 		if !slices.Equal(removed, c.want) {
-			t.Errorf("%s: removed %d, want %d", name, removed, c.want)
+			t.Errorf("%s: RemoveOld removed %d, want %d", name, removed, c.want)
 		}
 	}
 }
@@ -82,20 +82,20 @@ func TestNames(t *testing.T) {
 	for _, s := range []SuccessNames{{Prefix: "d."}, {Prefix: "s.", Digits: 20}} {
 		name := s.Of(7, id)
 		if m, ok := s.Parse(name); !ok || m.Number != 7 || m.Name != name {
-			t.Errorf("%s: %+v, %t", name, m, ok)
+			t.Errorf("Parse of the name %s: %+v, %t; want number 7", name, m, ok)
 		}
 		for _, bad := range []string{"", "x" + name, name + "0", name[1:], s.Prefix + "-" + id, s.Prefix + "x-" + id, s.Prefix + "007-" + id} {
 			if m, ok := s.Parse(bad); ok {
-				t.Errorf("%s: %+v", bad, m)
+				t.Errorf("Parse takes %s for a name of ours: %+v", bad, m)
 			}
 		}
 	}
 	n := owner.Note{ID: id, Lease: time.Minute}
 	if got, ok := ParseNoteName(NoteName(n)); !ok || got.ID != n.ID || got.Lease != n.Lease {
-		t.Errorf("%s: %+v, %t", NoteName(n), got, ok)
+		t.Errorf("ParseNoteName of %s: %+v, %t; want the note's id and lease", NoteName(n), got, ok)
 	}
 	if got, ok := ParseNoteName(n.Name()); ok {
-		t.Errorf("%s: %+v", n.Name(), got)
+		t.Errorf("ParseNoteName takes %s for a note: %+v", n.Name(), got)
 	}
 }
 
@@ -149,17 +149,17 @@ func TestTry(t *testing.T) {
 		return nil, nil
 	})
 	if _, err := Try(t.Context(), s); err != nil || tries != 2 || broken.removed != 1 {
-		t.Errorf("%v after %d tries, %d removals", err, tries, broken.removed)
+		t.Errorf("Try with a broken reservation ends with %v after %d tries, %d removals; want success, 2, 1", err, tries, broken.removed)
 	}
 
 	full := errors.New("full")
 	stuck := &fake{stays: full}
 	s = newSteps(func(s *steps) (backend.Hold, error) { s.Mine = stuck; return nil, ErrBroken })
 	if _, err := Try(t.Context(), s); !errors.Is(err, full) || !stuck.Spoiled || s.Mine != stuck {
-		t.Errorf("%v, spoiled: %t", err, stuck.Spoiled)
+		t.Errorf("Try whose reservation cannot be removed: %v, spoiled: %t; want the removal's error, and spoiled", err, stuck.Spoiled)
 	}
 	if _, err := Try(t.Context(), s); !errors.Is(err, full) || stuck.removed != 2 {
-		t.Errorf("%v after %d removals", err, stuck.removed)
+		t.Errorf("the next Try ends with %v after %d removals, want the removal's error after 2", err, stuck.removed)
 	}
 }
 
@@ -182,7 +182,7 @@ func TestStop(t *testing.T) {
 		err := s.Stop(c.now, Block[thing]{Ahead: 2}, c.same, backend.HeldError{})
 		var held *backend.HeldError
 		if !errors.As(err, &held) || held.Lock != "fake:/x" || held.Ahead != 2 || s.Block.Reached != c.want {
-			t.Errorf("at %d: %v, since %d, want %d", c.now, err, s.Block.Reached, c.want)
+			t.Errorf("Stop at %d returns %v; what is in our way since %d, want %d", c.now, err, s.Block.Reached, c.want)
 		}
 	}
 }

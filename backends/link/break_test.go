@@ -93,7 +93,7 @@ func TestYoung(t *testing.T) {
 	a, wait := waiting(t, s, nil)
 	mustBeHeld(t, a)
 	if a.seen.Due > 2*time.Second {
-		t.Errorf("looks again in %v", a.seen.Due)
+		t.Errorf("a waiter looks again in %v, want in 2 s at most", a.seen.Due)
 	}
 	wait(2 * time.Second)
 	mustBeHeld(t, a) // now the file is old, and the watch begins
@@ -158,7 +158,7 @@ func TestAheadTouches(t *testing.T) {
 	h := mustHold(t, attemptOn(t, l, r))
 	for range 3 {
 		if got := s.names["L"].modified.Sub(s.now); got != r.Owner.Lease {
-			t.Errorf("it is %v ahead", got)
+			t.Errorf("the file's time is %v ahead, want a lease", got)
 		}
 		s.pass(time.Minute)
 		mustWork(t, h.Heartbeat(t.Context()))
@@ -204,7 +204,7 @@ func TestPIDs(t *testing.T) {
 			continue
 		}
 		if held := mustBeHeld(t, a); held.Holder.Verdict != c.want {
-			t.Errorf("%q is %s, want %s", c.content, held.Holder.Verdict, c.want)
+			t.Errorf("the holder of %q is %s, want %s", c.content, held.Holder.Verdict, c.want)
 		}
 	}
 }
@@ -245,13 +245,13 @@ func TestLivingBreaker(t *testing.T) {
 	for range 5 {
 		held := mustBeHeld(t, a)
 		if !strings.Contains(held.Holder.Note, "about to remove it") {
-			t.Errorf("held by %v", held.Holder)
+			t.Errorf("the lock is held by %v, want a note of the living breaker", held.Holder)
 		}
 		wait(UsualLease)
 	}
 	for n := 1; n <= 2; n++ {
 		if s.names[lockOn(s).entryName(h.ID(), n)] == nil {
-			t.Errorf("entry %d is gone", n)
+			t.Errorf("the queue entry %d of a living breaker is gone", n)
 		}
 	}
 }
@@ -273,7 +273,7 @@ func TestTwoBreakers(t *testing.T) {
 	}
 	held := mustBeHeld(t, a)
 	if held.Holder.Record == nil || held.Holder.Record.ID != h.ID() {
-		t.Errorf("held by %v", held.Holder)
+		t.Errorf("the lock is held by %v, want the quicker breaker", held.Holder)
 	}
 	mustWork(t, h.Heartbeat(t.Context()))
 	mustWithdraw(t, a)
@@ -338,12 +338,12 @@ func TestSticky(t *testing.T) {
 	for range 3 {
 		held := mustBeHeld(t, a)
 		if !strings.Contains(held.Holder.Note, "only its owner") {
-			t.Errorf("held by %v", held.Holder)
+			t.Errorf("the lock is held by %v, want a note that only its owner may remove it", held.Holder)
 		}
 	}
 	mustWithdraw(t, a)
 	if left := s.list(); len(left) != 1 {
-		t.Errorf("left: %q", left)
+		t.Errorf("beside a lock that may not be removed there is %q", left)
 	}
 }
 
@@ -360,7 +360,7 @@ func TestGivingUp(t *testing.T) {
 	mustWithdraw(t, a)
 	l := lockOn(s)
 	if s.names[l.entryName(h.ID(), 1)] == nil || s.names[l.entryName(h.ID(), 2)] != nil {
-		t.Errorf("there is %q", s.list())
+		t.Errorf("a breaker that gave up leaves %q, want entry 1 and not its own entry 2", s.list())
 	}
 	s.names["L"].locked = false
 	mustRelease(t, mustHold(t, attemptOn(t, l, backendtest.Request())))
@@ -387,7 +387,7 @@ func TestBreakForeign(t *testing.T) {
 	r, err := l.Inspect(t.Context())
 	mustWork(t, err)
 	if len(r.Holders) != 1 || r.Holders[0].PID != 4711 {
-		t.Fatalf("%+v", r)
+		t.Fatalf("Inspect sees %+v, want the holder with pid 4711", r)
 	}
 	_, id, _ := strings.Cut(r.Holders[0].Note, "locksmith break is ")
 	s.names["L"].modified = s.now.Add(time.Second)
@@ -408,12 +408,12 @@ func TestBreakWaiter(t *testing.T) {
 	r, err := l.Inspect(t.Context())
 	mustWork(t, err)
 	if len(r.Holders) != 1 || len(r.Waiters) != 1 || r.Waiters[0].Record.ID != a.mine.record.ID {
-		t.Fatalf("%+v", r)
+		t.Fatalf("Inspect sees %+v, want one holder, and the waiter", r)
 	}
 	mustWork(t, l.Break(t.Context(), r.Waiters[0].Record.ID))
 	for _, id := range []string{r.Waiters[0].Record.ID, "../x", "", "L"} {
 		if err := l.Break(t.Context(), id); !errors.Is(err, backend.ErrGone) {
-			t.Errorf("break of %q: %v", id, err)
+			t.Errorf("break of the id %q, which nobody has: %v", id, err)
 		}
 	}
 	mustBeHeld(t, a)

@@ -28,7 +28,7 @@ func TestFAT(t *testing.T) {
 	all, err := examined(t, openLock(t, filepath.Join(dir, "lock")))
 	mustWork(t, err)
 	if all["hard links"].Finding != backend.Unfit {
-		t.Errorf("%+v", all)
+		t.Errorf("doctor on FAT finds %+v, want hard links unfit", all)
 	}
 	mustBeEmpty(t, dir)
 }

@@ -23,7 +23,7 @@ func examined(t *testing.T, l *Lock) (map[string]backend.Check, error) {
 	err := l.Examine(t.Context(), backend.Examination{}, func(c backend.Check) {
 		all[c.Name] = c
 		if c.Finding != backend.Fit && c.Advice == "" {
-			t.Errorf("no advice: %+v", c)
+			t.Errorf("a finding that is not fit has no advice: %+v", c)
 		}
 	})
 	return all, err
@@ -36,11 +36,11 @@ func TestExamineDisk(t *testing.T) {
 		mustWork(t, err)
 		for _, name := range []string{"exclusive create", "hard links", "file numbers", "link count", "remove files", "open by a second name", "open files", "heartbeat", "listing", "two link the same"} {
 			if all[name].Finding != backend.Fit {
-				t.Errorf("%s: %+v", name, all[name])
+				t.Errorf("doctor on a good disk finds of %s: %+v", name, all[name])
 			}
 		}
 		if _, asked := all["time ahead"]; asked != (options != nil) {
-			t.Errorf("time ahead: %+v", all["time ahead"])
+			t.Errorf("with the options %v the check of times ahead, which only touch=ahead needs, says %+v", options, all["time ahead"])
 		}
 		mustBeEmpty(t, dir)
 	}
@@ -81,7 +81,7 @@ func TestExamineFindsLies(t *testing.T) {
 			all, err := examined(t, lockOn(s))
 			mustWork(t, err)
 			if all[c.name].Finding != backend.Unfit {
-				t.Errorf("%s: %+v", c.name, all[c.name])
+				t.Errorf("doctor does not find what is wrong with %s: %+v", c.name, all[c.name])
 			}
 			mustBeClean(t, s)
 		})
@@ -94,7 +94,7 @@ func TestExamineUnreachable(t *testing.T) {
 	_, err := examined(t, lockOn(s))
 	mustFail(t, err, protocol.Unreachable, "look at the server")
 	if !errors.Is(err, unix.EIO) {
-		t.Errorf("got %v", err)
+		t.Errorf("doctor at a place that does not answer returns %v, want EIO", err)
 	}
 }
 
@@ -103,17 +103,17 @@ func TestExaminePlace(t *testing.T) {
 	all, err := examined(t, openLock(t, filepath.Join(dir, "lock")))
 	mustWork(t, err)
 	if len(all) != 1 || all["place"].Finding != backend.Unfit {
-		t.Errorf("%+v", all)
+		t.Errorf("doctor of a world-writable directory without the sticky bit finds %+v, want unfit, and no more", all)
 	}
 	all, err = examined(t, openLock(t, filepath.Join(dir, "missing", "lock")))
 	mustWork(t, err)
 	if all["place"].Finding != backend.Unfit {
-		t.Errorf("%+v", all)
+		t.Errorf("doctor of a missing directory finds %+v, want unfit", all)
 	}
 	mustWork(t, os.Chmod(dir, 0o777|os.ModeSticky))
 	all, err = examined(t, openLock(t, filepath.Join(dir, "lock")))
 	mustWork(t, err)
 	if all["directory"].Finding != backend.Weak {
-		t.Errorf("%+v", all["directory"])
+		t.Errorf("doctor of a sticky directory finds %+v, want weak", all["directory"])
 	}
 }

@@ -274,6 +274,6 @@ func elapse(s *server, c *handClock, d time.Duration) {
 func mustBeClean(t *testing.T, s *server) {
 	t.Helper()
 	if left := s.list(); len(left) > 0 {
-		t.Errorf("left behind: %q\n%s", left, strings.Join(s.calls, "\n"))
+		t.Errorf("left behind: %q, after these calls:\n%s", left, strings.Join(s.calls, "\n"))
 	}
 }

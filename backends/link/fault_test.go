@@ -66,7 +66,7 @@ func leaveChain(t *testing.T, s *server, r backend.Request, dead string, n int) 
 	won, err := c.linkTo(l.entryName(dead, n))
 	mustWork(t, err)
 	if !won {
-		t.Fatalf("entry %d was taken", n)
+		t.Fatalf("the queue entry %d was taken already", n)
 	}
 }
 
@@ -182,7 +182,7 @@ func TestReleaseFails(t *testing.T) {
 					return nil, false
 				}
 				if err := again(func() error { return h.Release(t.Context()) }); err != nil {
-					t.Errorf("%v of call %d, executed: %v: %v", errno, n, done, err)
+					t.Errorf("%v in call %d of a release, executed: %v: the release fails: %v", errno, n, done, err)
 				}
 				mustBeClean(t, s)
 			}
@@ -266,7 +266,7 @@ func TestClaimAlwaysRemoved(t *testing.T) {
 	}
 	_, err := a.Try(t.Context())
 	if err == nil || backend.CodeOf(err) == protocol.Held {
-		t.Errorf("got %v", err)
+		t.Errorf("without ever a claim Try returns %v, want an error, and not held", err)
 	}
 	mustWithdraw(t, a)
 	mustBeClean(t, s)
@@ -293,7 +293,7 @@ func TestSweptNumberUsedAgain(t *testing.T) {
 	}
 	held := mustBeHeld(t, a)
 	if held.Holder.Record == nil || held.Holder.Record.ID != rival.record.ID {
-		t.Errorf("held by %v", held.Holder)
+		t.Errorf("the lock is held by %v, want the rival", held.Holder)
 	}
 }
 
@@ -323,7 +323,7 @@ func TestNoHardLinks(t *testing.T) {
 		err := tryLock(lockOn(s))
 		mustFail(t, err, protocol.CannotCreate, says)
 		if !errors.Is(err, errno) {
-			t.Errorf("%v is lost in %v", errno, err)
+			t.Errorf("the cause %v is lost in the error %v", errno, err)
 		}
 		mustBeClean(t, s)
 	}

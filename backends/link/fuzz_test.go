@@ -36,22 +36,22 @@ func FuzzContent(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		c := parse(s)
 		if (c.Record == nil) == (c.note == "") && c.PID == 0 || strings.ContainsFunc(c.note, protocol.IsControl) {
-			t.Fatalf("%q became %+v", s, c)
+			t.Fatalf("the content %q is read as %+v", s, c)
 		}
 		switch r := c.Record; {
 		case r != nil:
 			if !owner.IsID(r.ID) || c.PID != 0 || r.Place != here && many.verdict(c) == owner.Dead {
-				t.Fatalf("%q became %+v", s, *r)
+				t.Fatalf("the content %q has the record %+v, which nobody of ours wrote", s, *r)
 			}
 			if again, err := lockfile.Format(*r); err == nil && !reflect.DeepEqual(parse(again).Record, r) {
-				t.Fatalf("%q became %q", s, again)
+				t.Fatalf("the record of %q is written back as %q", s, again)
 			}
 		case many.verdict(c) != owner.Unknown:
-			t.Fatalf("%q is %s", s, many.verdict(c))
+			t.Fatalf("the verdict on %q is %s, want unknown", s, many.verdict(c))
 		case c.PID == 0 && one.verdict(c) != owner.Unknown:
-			t.Fatalf("%q is %s with ?pids=local", s, one.verdict(c))
+			t.Fatalf("the verdict on %q is %s with ?pids=local, want unknown", s, one.verdict(c))
 		case c.PID != 0 && (c.PID < 0 || c.PID > process.MaxPID || !strings.Contains(s, strconv.Itoa(c.PID))):
-			t.Fatalf("%q names pid %d", s, c.PID)
+			t.Fatalf("%q is read as the pid %d", s, c.PID)
 		}
 	})
 }
@@ -68,11 +68,11 @@ func FuzzNames(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name string) {
 		id, isClaim := l.parseClaim(name)
 		if isClaim && l.claimName(id) != name {
-			t.Errorf("%q became %q", name, l.claimName(id))
+			t.Errorf("the claim %q is written back as %q", name, l.claimName(id))
 		}
 		dead, n, isEntry := l.parseEntry(name)
 		if isEntry && (l.entryName(dead, n) != name || n > maxEntries) {
-			t.Errorf("%q became %q", name, l.entryName(dead, n))
+			t.Errorf("the queue entry %q is written back as %q", name, l.entryName(dead, n))
 		}
 		if isClaim && isEntry || (isClaim || isEntry) && (strings.ContainsAny(name, "/\x00") || len(name) > maxName) {
 			t.Errorf("%q is ours: claim %v, entry %v", name, isClaim, isEntry)

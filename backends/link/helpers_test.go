@@ -53,7 +53,7 @@ func listed(t *testing.T, dir string) (names []string) {
 func mustBeEmpty(t *testing.T, dir string) {
 	t.Helper()
 	if left := listed(t, dir); len(left) > 0 {
-		t.Errorf("left behind: %q", left)
+		t.Errorf("the directory is not empty afterwards: %q", left)
 	}
 }
 

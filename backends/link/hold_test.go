@@ -33,7 +33,7 @@ func TestFile(t *testing.T) {
 	var links unix.Stat_t
 	mustWork(t, unix.Lstat(path, &links))
 	if st.Mode() != 0o644 || links.Nlink != 1 || len(listed(t, dir)) != 1 {
-		t.Errorf("%v, %d links, beside it %q", st.Mode(), links.Nlink, listed(t, dir))
+		t.Errorf("the lock's file has mode %v and %d links, and the directory has %q; want 0644, 1 and the lock alone", st.Mode(), links.Nlink, listed(t, dir))
 	}
 	mustRelease(t, h)
 	mustBeGone(t, h.Release(t.Context()))
@@ -49,7 +49,7 @@ func TestHeartbeat(t *testing.T) {
 	st, err := os.Stat(path)
 	mustWork(t, err)
 	if age := time.Since(st.ModTime()); age > time.Minute {
-		t.Errorf("it is %v old", age)
+		t.Errorf("after a heartbeat the file is %v old", age)
 	}
 	mustRelease(t, h)
 }
@@ -78,7 +78,7 @@ func TestLoss(t *testing.T) {
 			}
 			mustBeGone(t, h.Release(t.Context()))
 			if after := listed(t, dir); fmt.Sprint(before) != fmt.Sprint(after) {
-				t.Errorf("%s: there was %q, now %q", c.name, before, after)
+				t.Errorf("%s: the holder that lost its lock changed what is there: %q, now %q", c.name, before, after)
 			}
 		}
 	}
@@ -142,7 +142,7 @@ func TestWakes(t *testing.T) {
 		case err := <-done:
 			mustWork(t, err)
 		case <-time.After(lab.Patience):
-			t.Fatal("it sleeps on")
+			t.Fatal("the waiter sleeps on after the release")
 		}
 		h := mustHold(t, a)
 		mustRelease(t, h)
@@ -168,7 +168,7 @@ func TestWaitersDoNotWakeEachOther(t *testing.T) {
 	}
 	mustWork(t, <-done)
 	if d := time.Since(begun); d < pause*9/10 {
-		t.Errorf("woken after %v", d)
+		t.Errorf("another waiter woke this one after %v", d)
 	}
 	for _, a := range []backend.Attempt{a, b} {
 		mustWithdraw(t, a)

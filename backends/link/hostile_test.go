@@ -48,16 +48,16 @@ func TestStrangeLock(t *testing.T) {
 			a := attemptAt(t, path, backendtest.Request())
 			held := mustBeHeld(t, a)
 			if !strings.Contains(held.Holder.Note, c.says) || held.Holder.Verdict != owner.Unknown || strings.Contains(held.Error(), "\x1b") {
-				t.Errorf("held by %+v", held.Holder)
+				t.Errorf("a strange lock seems to be held by %+v", held.Holder)
 			}
 			r, err := openLock(t, path).Inspect(t.Context())
 			mustWork(t, err)
 			if len(r.Holders) != 1 {
-				t.Errorf("%+v", r)
+				t.Errorf("Inspect of a strange lock sees %+v, want one holder", r)
 			}
 			mustWithdraw(t, a)
 			if left := listed(t, dir); len(left) != 1 {
-				t.Errorf("there is %q", left)
+				t.Errorf("beside a strange lock there is %q", left)
 			}
 			mustBreakFileByAge(t, path)
 		})
@@ -95,7 +95,7 @@ func TestStrangeIDs(t *testing.T) {
 	text, err := lockfile.Format(r)
 	mustWork(t, err)
 	if c := parse(text); c.Record != nil {
-		t.Errorf("%+v", c)
+		t.Errorf("a record with a strange id is believed: %+v", c)
 	}
 }
 
@@ -126,7 +126,7 @@ func TestPlanted(t *testing.T) {
 	}
 	mustWork(t, try(path, nil))
 	if after := listed(t, dir); !slices.Equal(before, after) {
-		t.Errorf("there was %q, now %q", before, after)
+		t.Errorf("planted files were changed: there was %q, now %q", before, after)
 	}
 }
 
@@ -186,7 +186,7 @@ func TestNames(t *testing.T) {
 		t.Errorf("the longest name has %d bytes", len(name))
 	}
 	if dead, n, ok := l.parseEntry(name); !ok || n != maxEntries || dead != worst {
-		t.Errorf("%q, %d, %v", dead, n, ok)
+		t.Errorf("the longest name is read as %q, %d, %v", dead, n, ok)
 	}
 }
 

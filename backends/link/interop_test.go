@@ -37,7 +37,7 @@ func TestLn(t *testing.T) {
 	}
 	a := attemptAt(t, path, backendtest.Request())
 	if held := mustBeHeld(t, a); held.Holder.PID == 0 {
-		t.Errorf("held by %+v", held.Holder)
+		t.Errorf("a script's lock is held by %+v, want its pid", held.Holder)
 	}
 	mustWork(t, os.Remove(path))
 	mustRelease(t, mustHold(t, a))

@@ -71,7 +71,7 @@ func TestTurnComesAgain(t *testing.T) {
 	a := attemptOn(t, lockOn(s), r)
 	mustBeHeld(t, a)
 	if turn == "" {
-		t.Fatal("it had no turn")
+		t.Fatal("the breaker had no turn")
 	}
 	mustRelease(t, mustHold(t, a))
 	mustBeClean(t, s)

@@ -48,12 +48,12 @@ func TestListClaims(t *testing.T) {
 	lock, other := "link:"+path, "link:"+path+"-other"
 	all, order := listedIn(t, dir)
 	if !slices.Equal(order, []string{lock, other}) || all[lock] != [2]int{1, 3} || all[other] != [2]int{1, 0} {
-		t.Errorf("held: %v", all)
+		t.Errorf("list finds, while the lock is held: %v", all)
 	}
 	mustWork(t, h.Release(t.Context()))
 	all, order = listedIn(t, dir)
 	if len(order) != 2 || all[lock] != [2]int{0, 3} {
-		t.Errorf("free: %v", all)
+		t.Errorf("list finds, when the lock is free: %v", all)
 	}
 }
 
@@ -86,13 +86,13 @@ func TestListKnowsLocks(t *testing.T) {
 	}
 	mustWork(t, w.Run(t.Context()))
 	if want := []string{"L", "a\nb%25%3Fc", "copy"}; !slices.Equal(among, want) {
-		t.Errorf("among all kinds: %q", among)
+		t.Errorf("list of all kinds finds %q", among)
 	}
 	_, alone := listedIn(t, dir)
 	for i := range alone {
 		alone[i] = strings.TrimPrefix(alone[i], "link:"+dir+"/")
 	}
 	if want := []string{"L", "a\nb%25%3Fc", "copy", "pid"}; !slices.Equal(alone, want) {
-		t.Errorf("alone: %q", alone)
+		t.Errorf("list of link: alone finds %q", alone)
 	}
 }

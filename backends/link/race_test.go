@@ -97,7 +97,7 @@ func (g *registry) life(t *testing.T, dir string, chance int, inside *atomic.Int
 	in = false
 	inside.Add(-1)
 	if err := h.Release(t.Context()); err != nil {
-		t.Errorf("release: %v", err)
+		t.Errorf("a contender cannot release: %v", err)
 	}
 }
 
@@ -111,11 +111,11 @@ func acquired(t *testing.T, a *attempt) backend.Hold {
 		case err == nil:
 			return h
 		case !errors.As(err, &held):
-			t.Errorf("try: %v", err)
+			t.Errorf("a contender's try fails: %v", err)
 			panic(death{})
 		}
 		if err := a.Wait(ctx); err != nil {
-			t.Errorf("stuck: %v", held)
+			t.Errorf("a contender waits too long; the lock is held: %v", held)
 			panic(death{})
 		}
 	}

@@ -34,7 +34,7 @@ func TestNotReadable(t *testing.T) {
 	a := attemptAt(t, path, backendtest.Request())
 	held := mustBeHeld(t, a)
 	if held.Holder.Verdict != owner.Unknown || held.Holder.Note == "" {
-		t.Errorf("held by %+v", held.Holder)
+		t.Errorf("a lock that cannot be read is held by %+v, want unknown, with a note", held.Holder)
 	}
 	mustWithdraw(t, a)
 	mustBreakFileByAge(t, path)

@@ -50,7 +50,7 @@ func TestChaos(t *testing.T) {
 			mustRelease(t, h)
 			for _, left := range leftovers(t, path) {
 				if !bare(left) && left != path {
-					t.Errorf("left behind: %s", left)
+					t.Errorf("left behind after chaos: %s", left)
 				}
 			}
 		})

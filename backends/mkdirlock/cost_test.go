@@ -35,7 +35,7 @@ func (c *meter) of(action func()) int64 {
 func mustCost(t *testing.T, what string, got, want int64) {
 	t.Helper()
 	if got != want {
-		t.Errorf("%s: %d commands, want %d", what, got, want)
+		t.Errorf("%s costs %d commands, want %d", what, got, want)
 	}
 }
 
@@ -95,7 +95,7 @@ func TestLoadOfManyWaiters(t *testing.T) {
 				time.Sleep(lease)
 				rate := float64(count.of(func() { time.Sleep(5 * time.Minute) })) / 300
 				if t.Logf("%.1f commands a second", rate); rate > most {
-					t.Errorf("want at most %.1f", most)
+					t.Errorf("the waiters' load is too high, want at most %.1f commands a second", most)
 				}
 			})
 		})
@@ -107,7 +107,7 @@ func startWaiter(t *testing.T, h *host) {
 	ctx := t.Context()
 	go func() {
 		if h, err := backend.Acquire(ctx, a); err == nil {
-			t.Errorf("it holds the lock: %+v", h)
+			t.Errorf("a waiter got the lock of a living holder: %+v", h)
 		}
 	}()
 	time.Sleep(100 * time.Millisecond)
@@ -149,7 +149,7 @@ func TestBackoff(t *testing.T) {
 			pauses = append(pauses, a.pause())
 		}
 		if want := []time.Duration{1, 1, 3, 1, 1, 5}; !slices.EqualFunc(pauses, want, func(got, want time.Duration) bool { return got == want*time.Second }) {
-			t.Errorf("pauses %v", pauses)
+			t.Errorf("the pauses are %v, want 1, 1, 3, 1, 1 and 5 s", pauses)
 		}
 		mustWork(t, a.Withdraw(t.Context()))
 		mustRelease(t, h)

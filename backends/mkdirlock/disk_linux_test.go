@@ -84,13 +84,13 @@ func TestReadOnly(t *testing.T) {
 		backendtest.Remount(t, dir, unix.MS_RDONLY)
 		mustFail(t, try(t, fresh, k, mode), protocol.CannotCreate, "read-only")
 		if err := h.Heartbeat(t.Context()); !errors.Is(err, unix.EROFS) || errors.Is(err, backend.ErrGone) {
-			t.Errorf("heartbeat: %v", err)
+			t.Errorf("the heartbeat on a read-only disk: %v, want EROFS, and no loss", err)
 		}
 		if err := h.Release(t.Context()); !errors.Is(err, unix.EROFS) {
-			t.Errorf("release: %v", err)
+			t.Errorf("the release on a read-only disk: %v, want EROFS", err)
 		}
 		if r := inspect(t, path, k); len(r.Holders) != 1 {
-			t.Errorf("report: %+v", r)
+			t.Errorf("Inspect on a read-only disk sees %+v, want one holder", r)
 		}
 		backendtest.Remount(t, dir, 0)
 		mustStillHold(t, h)
@@ -110,7 +110,7 @@ func TestLongMetadataOnDisk(t *testing.T) {
 		h := acquired(t, a)
 		held := mustBeHeld(t, attemptAt(t, path, k, "exclusive"))
 		if held.Record == nil || held.Record.Meta[0] != r.Owner.Meta[0] {
-			t.Errorf("held by %+v", held)
+			t.Errorf("the lock is held by %+v, want a record with the long metadata", held)
 		}
 		mustStillHold(t, h)
 		mustRelease(t, h)
@@ -133,7 +133,7 @@ func TestAppendOnlyDirectory(t *testing.T) {
 		left, _ := os.ReadDir(dir)
 		mustFail(t, err, protocol.CannotCreate, "locksmith doctor")
 		if len(left) != 1 || !strings.Contains(fmt.Sprint(err), left[0].Name()) {
-			t.Errorf("left behind: %q, told: %v", left, err)
+			t.Errorf("a try in an append-only directory left %q, and told %v; want one name, which the error has", left, err)
 		}
 	})
 }
@@ -170,10 +170,10 @@ func TestExamineAppendOnly(t *testing.T) {
 			if backend.Verdict(all) != c.want || !slices.ContainsFunc(all, func(k backend.Check) bool {
 				return k.Finding == c.want && strings.Contains(k.Text+k.Advice, c.says)
 			}) {
-				t.Errorf("%+v", all)
+				t.Errorf("doctor of an append-only directory finds %+v", all)
 			}
 			if left, _ := os.ReadDir(dir); len(left) != c.left {
-				t.Errorf("left behind: %q", left)
+				t.Errorf("doctor of an append-only directory leaves %q", left)
 			}
 			if c.want == backend.Weak {
 				if all := examine(); backend.Verdict(all) == backend.Unfit || slices.ContainsFunc(all, func(k backend.Check) bool { return k.Name == "clean up" }) {

@@ -54,7 +54,7 @@ func TestTakenInOneStep(t *testing.T) {
 		mustRelease(t, h)
 		mustWork(t, m.Mkdir(t.Context(), "L"))
 		if held := mustBeHeld(t, a.want(t, "exclusive")); held.Record != nil {
-			t.Errorf("held by %+v", held)
+			t.Errorf("a lock taken by mkdir alone seems to be held by %+v", held)
 		}
 	})
 }

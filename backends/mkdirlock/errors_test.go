@@ -20,10 +20,10 @@ func TestDeadServer(t *testing.T) {
 		syscall.ENETUNREACH, syscall.ECONNREFUSED, syscall.ECONNRESET} {
 		err := dirs.Outcome(&os.PathError{Op: "mkdir", Path: "/mnt/lock", Err: errno})
 		if !dirs.Unclear(err) || dirs.Refused(err) {
-			t.Errorf("%v is not unclear", errno)
+			t.Errorf("the error %v of a dead server does not count as unclear", errno)
 		}
 		if code := backend.CodeOf(l.fail("make the lock", err)); code != protocol.Unreachable {
-			t.Errorf("%v gets the code %s", errno, code)
+			t.Errorf("the error %v of a dead server gets the code %s, want unreachable", errno, code)
 		}
 	}
 }

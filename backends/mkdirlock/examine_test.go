@@ -89,15 +89,15 @@ func TestExamineFinds(t *testing.T) {
 				all, err := p.examine(t.Context())
 				i := slices.IndexFunc(all, func(k backend.Check) bool { return k.Name == c.check })
 				if err != nil || i < 0 || all[i].Finding != c.f || !strings.Contains(all[i].Text+"\n"+all[i].Advice, c.says) {
-					t.Errorf("want %s: %s, %q; got %v and\n%+v", c.check, c.f, c.says, err, all)
+					t.Errorf("the check %s must be %s and say %q; doctor returns %v and finds\n%+v", c.check, c.f, c.says, err, all)
 				}
 				for _, k := range all {
 					if k.Finding != backend.Fit && k.Advice == "" {
-						t.Errorf("no advice: %+v", k)
+						t.Errorf("a finding that is not fit has no advice: %+v", k)
 					}
 				}
 				if left := p.tree(); (len(left) > 0) != c.left {
-					t.Errorf("left behind: %q", left)
+					t.Errorf("doctor leaves behind %q", left)
 				}
 			})
 		})
@@ -119,10 +119,10 @@ func TestExamineFit(t *testing.T) {
 				before := p.tree()
 				all, err := p.examine(t.Context())
 				if err != nil || backend.Verdict(all) != backend.Fit || len(all) < 15 {
-					t.Errorf("%v, %+v", err, all)
+					t.Errorf("doctor of a good place: %v, %+v; want fit, by 15 checks", err, all)
 				}
 				if left := p.tree(); !slices.Equal(left, before) {
-					t.Errorf("left behind: %q", left)
+					t.Errorf("doctor changed a good place: %q", left)
 				}
 			})
 		})
@@ -142,7 +142,7 @@ func TestExamineForeignTree(t *testing.T) {
 		})
 		all, err := p.examine(t.Context())
 		if err != nil || backend.Verdict(all) != backend.Unfit || !strings.Contains(all[0].Advice, "mkdir:/place/L") {
-			t.Errorf("%v, %+v", err, all)
+			t.Errorf("doctor of a lock directory that we may not write to: %v, %+v; want unfit, with advice", err, all)
 		}
 	})
 }
@@ -165,7 +165,7 @@ func TestExamineWhileOthersMakeTree(t *testing.T) {
 		}
 		all, err := p.examine(t.Context())
 		if err != nil || backend.Verdict(all) == backend.Unfit || !slices.Equal(p.tree(), []string{"L"}) {
-			t.Errorf("%v, %+v, left behind: %q", err, all, p.tree())
+			t.Errorf("doctor while others make the lock: %v, %+v; in the end there is %q, want L alone", err, all, p.tree())
 		}
 	})
 }
@@ -215,15 +215,15 @@ func breakOff(t *testing.T, why string, calls int) (over bool) {
 	}
 	all, err := p.examine(ctx)
 	if left := p.tree(); len(left) > 0 {
-		t.Errorf("call %d: left behind: %q", calls, left)
+		t.Errorf("broken off at call %d, doctor leaves %q", calls, left)
 	}
 	switch {
 	case made < calls:
 		return true
 	case backend.Verdict(all) == backend.Unfit:
-		t.Errorf("call %d: %+v", calls, all)
+		t.Errorf("broken off at call %d, doctor calls the place unfit: %+v", calls, all)
 	case err != nil && backend.CodeOf(err) != protocol.Unreachable && !errors.Is(err, context.Canceled):
-		t.Errorf("call %d: %v", calls, err)
+		t.Errorf("broken off at call %d, doctor returns %v", calls, err)
 	}
 	return false
 }
@@ -258,7 +258,7 @@ func TestExamineEndsSoon(t *testing.T) {
 				if !slices.ContainsFunc(all, func(c backend.Check) bool {
 					return c.Name == "clean up" && strings.Contains(c.Text, "may still be there: there was no time")
 				}) {
-					t.Errorf("%+v", all)
+					t.Errorf("doctor does not tell what stays at a hanging place: %+v", all)
 				}
 			})
 		})

@@ -216,7 +216,7 @@ func (s *scene) hold(h backend.Hold) {
 			err = h.Heartbeat(s.Context())
 		}
 		if errors.Is(err, backend.ErrGone) {
-			s.Errorf("nobody broke it: %v", err)
+			s.Errorf("the heartbeat says that the lock is gone, and nobody broke it: %v", err)
 		}
 		time.Sleep(time.Second)
 	}
@@ -230,7 +230,7 @@ func (s *scene) hold(h backend.Hold) {
 		err = h.Release(s.Context())
 	}
 	if err != nil && !s.mayOrphan() && !errors.Is(err, backend.ErrGone) {
-		s.Errorf("release: %v", err)
+		s.Errorf("the release fails: %v", err)
 	}
 }
 
@@ -245,7 +245,7 @@ func (s *scene) withdraw(a backend.Attempt) {
 		err = a.Withdraw(s.Context())
 	}
 	if err != nil {
-		s.Errorf("withdraw: %v", err)
+		s.Errorf("the attempt cannot withdraw: %v", err)
 	}
 }
 
@@ -276,7 +276,7 @@ func playBreak(s *scene) {
 			s.Error("break did nothing, and said so to nobody")
 		}
 		if err := h.Release(s.Context()); err != nil && !s.fault.unclearly() && !s.mayOrphan() {
-			s.Errorf("release: %v", err)
+			s.Errorf("the release after a break that failed: %v", err)
 		}
 	} else if !errors.Is(hit, backend.ErrGone) {
 		s.Errorf("heartbeat of a broken one: %v", hit)
@@ -309,7 +309,7 @@ func (s *scene) mustKeepOut(whom string) {
 	h, err := a.Try(s.Context())
 	var held *backend.HeldError
 	if !errors.As(err, &held) {
-		s.Fatalf("beside %s came in: %v, %v", whom, h, err)
+		s.Fatalf("two at once: beside %s somebody else came in: %v, %v", whom, h, err)
 	}
 	mustWithdraw(s.T, a)
 }
@@ -420,7 +420,7 @@ func (s *scene) finish() (orphan bool) {
 	s.fault.cured = true
 	for _, err := range s.told {
 		if !s.excused(err) {
-			s.Errorf("%v, want code %s", err, s.fault.code)
+			s.Errorf("the user was told %v, want the fault's code %s", err, s.fault.code)
 		}
 	}
 	a := s.neighbour().want(s.T, "exclusive")

@@ -67,14 +67,14 @@ func TestScriptHolds(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*owner.MinLease)
 	defer cancel()
 	if h, err := backend.Acquire(ctx, a); err == nil {
-		t.Fatalf("it broke a script's lock: %v", h.ID())
+		t.Fatalf("a waiter broke a script's lock: %v", h.ID())
 	}
 	held := mustBeHeld(t, a)
 	if !strings.Contains(held.Note, "an empty directory") || held.Verdict != owner.Unknown {
-		t.Errorf("held by %+v", held)
+		t.Errorf("a script's lock is held by %+v, want unknown, with a note of an empty directory", held)
 	}
 	if r := inspect(t, path, plain); len(r.Holders) != 1 || !strings.Contains(r.Holders[0].Note, "an empty directory") {
-		t.Errorf("report: %+v", r)
+		t.Errorf("Inspect of a script's lock sees %+v", r)
 	}
 	mustWork(t, os.Remove(path))
 	mustRelease(t, acquired(t, a))
@@ -88,7 +88,7 @@ func TestScriptWaits(t *testing.T) {
 		mustWork(t, os.WriteFile(counter, []byte("0\n"), 0o644))
 		h := acquired(t, attemptAt(t, path, plain, "exclusive"))
 		if err := os.Mkdir(path, 0o755); !os.IsExist(err) {
-			t.Errorf("mkdir: %v", err)
+			t.Errorf("a script's mkdir of our lock: %v, want that it exists", err)
 		}
 		if err := os.Remove(path); err == nil {
 			t.Error("rmdir removed our lock")
@@ -110,7 +110,7 @@ func mustCount(t *testing.T, path string, want int) {
 	t.Helper()
 	got, err := os.ReadFile(path)
 	if err != nil || strings.TrimSpace(string(got)) != strconv.Itoa(want) {
-		t.Errorf("counted %q, %v, want %d", got, err, want)
+		t.Errorf("scripts and we counted to %q, %v; want %d", got, err, want)
 	}
 }
 

@@ -18,16 +18,16 @@ func FuzzNames(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, name string) {
 		if e, ok := labels.ParseEntry(name); ok && e.String() != name {
-			t.Errorf("%q became %q", name, e)
+			t.Errorf("the entry %q is written back as %q", name, e)
 		}
 		if w, ok := l.parseReservation(name); ok && l.reservation(w) != name {
-			t.Errorf("%q became %q", name, l.reservation(w))
+			t.Errorf("the reservation %q is written back as %q", name, l.reservation(w))
 		}
 		if n, ok := labels.ParseFence(name); ok && labels.FenceName(n) != name {
-			t.Errorf("%q became %q", name, labels.FenceName(n))
+			t.Errorf("the token %q is written back as %q", name, labels.FenceName(n))
 		}
 		if n, parts, first, ok := labels.ParseBeat(name); ok && (parts < 1 || parts > labels.MaxParts || !strings.HasSuffix(name, "."+first)) {
-			t.Errorf("%q became %s", name, fmt.Sprint(n, parts, first))
+			t.Errorf("the heartbeat %q is read as %s", name, fmt.Sprint(n, parts, first))
 		}
 	})
 }

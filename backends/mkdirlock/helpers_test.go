@@ -159,7 +159,7 @@ func mustBeHeldBy(t *testing.T, a backend.Attempt, h backend.Hold) {
 func mustBe(t *testing.T, seen backend.Holder, h backend.Hold) {
 	t.Helper()
 	if seen.Record == nil || seen.Record.ID != h.ID() {
-		t.Errorf("held by %+v, want %s", seen, h.ID())
+		t.Errorf("the lock is held by %+v, want %s", seen, h.ID())
 	}
 }
 
@@ -210,7 +210,7 @@ func untidy(m *memory, k kindOfLock) []string {
 func mustBeTidy(t *testing.T, m *memory, k kindOfLock) {
 	t.Helper()
 	if left := untidy(m, k); len(left) > 0 {
-		t.Errorf("left behind: %q", left)
+		t.Errorf("a free lock leaves %q", left)
 	}
 }
 

@@ -53,7 +53,7 @@ func TestForeignEntries(t *testing.T) {
 		mustBeHeldBy(t, a, h)
 		mustWork(t, h.Tend(t.Context()))
 		if r := inspect(t, path, k); len(r.Holders) != 1 || len(r.Waiters) != 1 || r.Token != h.Token() {
-			t.Errorf("report: %+v", r)
+			t.Errorf("Inspect sees %+v, want one holder, one waiter and the holder's token", r)
 		}
 		mustWithdraw(t, a)
 		mustRelease(t, h)
@@ -75,7 +75,7 @@ func TestForeignInLock(t *testing.T) {
 		}
 		held := mustBeHeld(t, attemptAt(t, path, k, "exclusive"))
 		if !strings.Contains(held.Note, "not ours") {
-			t.Errorf("held by %+v", held)
+			t.Errorf("the lock is held by %+v, want a note of what is not ours", held)
 		}
 		mustBePrintable(t, held.String())
 		backendtest.MustBeThere(t, put)
@@ -113,7 +113,7 @@ func TestHostileRecords(t *testing.T) {
 			a := attemptAt(t, path, k, "exclusive")
 			held := mustBeHeld(t, a)
 			if held.Verdict == owner.Dead || held.Record != nil || held.Note == "" {
-				t.Errorf("%q: held by %+v", beat, held)
+				t.Errorf("with the heartbeat %q the lock is held by %+v; want a note, no record, and not dead", beat, held)
 			}
 			mustBePrintable(t, held.String())
 			mustWithdraw(t, a)
@@ -138,7 +138,7 @@ func TestManyEntries(t *testing.T) {
 	mustStillHold(t, h)
 	mustWithdraw(t, a)
 	if d := time.Since(start); d > time.Minute {
-		t.Errorf("it took %v", d)
+		t.Errorf("to find one holder among ten thousand entries took %v", d)
 	}
 }
 

@@ -157,7 +157,7 @@ func TestStrictNeverGoesByLease(t *testing.T) {
 		defer cancel()
 		a := here.ask(t, r)
 		if h, err := backend.Acquire(ctx, a); !errors.Is(err, context.Canceled) {
-			t.Errorf("got %v, %v", h, err)
+			t.Errorf("a strict waiter got %v, %v; want that it waits to the end", h, err)
 		}
 		mustWithdraw(t, a)
 		mustStillHold(t, old)
@@ -235,11 +235,11 @@ func TestServerAwayAtFirst(t *testing.T) {
 		mustFail(t, got, protocol.Unreachable, "no route")
 		var held *backend.HeldError
 		if !errors.As(got, &held) || held.Answered() {
-			t.Errorf("got %v", got)
+			t.Errorf("a try at a server that is away returns %v, want that nothing is known of the lock", got)
 		}
 		err = dirs.ErrBusy
 		if _, got = here.want(t, "exclusive").Try(t.Context()); !errors.As(got, &held) || held.Answered() {
-			t.Errorf("got %v", got)
+			t.Errorf("a try at a busy server returns %v, want that nothing is known of the lock", got)
 		}
 		mustFail(t, got, protocol.Unreachable, "turns clients away")
 	})
@@ -310,7 +310,7 @@ func TestTending(t *testing.T) {
 			return strings.Contains(n, h.ID()) || strings.Contains(n, lives.mine.entry.Ticket.ID) || n == "L"
 		})
 		if len(left) > 0 {
-			t.Errorf("left behind: %q", left)
+			t.Errorf("Tend leaves what the dead left: %q", left)
 		}
 		if !slices.Contains(m.tree(), lives.mine.path()) {
 			t.Error("the reservation of one that lives was removed")
@@ -337,13 +337,13 @@ func TestForgetsWhoWent(t *testing.T) {
 			mustBeHeld(t, a)
 			mustWork(t, a.beatWaiting(t.Context()), h.Tend(t.Context()))
 			if remembered(h.others.Watcher) == 0 {
-				t.Error("it does not see who waits")
+				t.Error("the holder does not see who waits")
 			}
 			mustWithdraw(t, a)
 		}
 		mustWork(t, h.Tend(t.Context()))
 		if n := remembered(h.others.Watcher); n > 0 {
-			t.Errorf("it remembers %d", n)
+			t.Errorf("a holder still remembers %d waiters that have gone", n)
 		}
 		mustRelease(t, h)
 	})
@@ -374,7 +374,7 @@ func TestTendInACrowd(t *testing.T) {
 			mustStillHold(t, h)
 		}
 		if dir.listings != 1 {
-			t.Errorf("listed %d times", dir.listings)
+			t.Errorf("a holder listed a crowd %d times, want 1", dir.listings)
 		}
 		mustRelease(t, h)
 		mustBeTidy(t, m, plain)
@@ -398,7 +398,7 @@ func TestBareEntry(t *testing.T) {
 					r.Strict = strict
 					a := there.ask(t, r)
 					if held := mustBeHeld(t, a); held.Record != nil || held.Note == "" {
-						t.Errorf("held by %+v", held)
+						t.Errorf("a bare entry is held by %+v, want a note and no record", held)
 					}
 					start := time.Now()
 					next := mustAcquire(t, a)
@@ -430,7 +430,7 @@ func TestBareEntryComesToLife(t *testing.T) {
 		defer cancel()
 		a := here.ask(t, r)
 		if h, err := backend.Acquire(ctx, a); !errors.Is(err, context.Canceled) {
-			t.Errorf("got %v, %v", h, err)
+			t.Errorf("a waiter broke an entry that came to life: %v, %v", h, err)
 		}
 		mustStillHold(t, old)
 	})

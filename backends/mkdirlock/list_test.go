@@ -58,7 +58,7 @@ func TestList(t *testing.T) {
 		}})
 		mustWork(t, err)
 		if !slices.Equal(have, want) {
-			t.Errorf("%q:\n%q, want\n%q", place, have, want)
+			t.Errorf("list of %q finds\n%q, want\n%q", place, have, want)
 		}
 	}
 }
@@ -73,7 +73,7 @@ func TestIsOurs(t *testing.T) {
 		"x.y":                                    false, "letters": false, ".ssh": false, "lock.txt": false, "fence.": false,
 	} {
 		if got := labels.IsOurs(name); got != want {
-			t.Errorf("%s: %t", name, got)
+			t.Errorf("IsOurs of %s is %t", name, got)
 		}
 	}
 }

@@ -86,7 +86,7 @@ func TestParentMissing(t *testing.T) {
 		dir := filepath.Dir(path)
 		mustFail(t, try(t, filepath.Join(dir, "missing", "lock"), k, mode), protocol.CannotCreate, "path")
 		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
-			t.Errorf("left behind: %v, %v", left, err)
+			t.Errorf("a try below a missing directory left behind %v, %v", left, err)
 		}
 	})
 }
@@ -118,7 +118,7 @@ func TestInspectChangesNothing(t *testing.T) {
 		for range 2 {
 			mustStay(t, filepath.Dir(path), func() {
 				if r := inspect(t, path, k); len(r.Holders)+len(r.Waiters) > 0 {
-					t.Errorf("report: %+v", r)
+					t.Errorf("Inspect of a lock that nobody has sees %+v", r)
 				}
 			})
 			mustWork(t, try(t, path, k, mode))
@@ -134,7 +134,7 @@ func TestOtherStyle(t *testing.T) {
 		a := newHost("there", m, treeNumbered).want(t, "exclusive")
 		_, err := a.Try(t.Context())
 		if code := backend.CodeOf(err); code != protocol.Usage || !strings.Contains(err.Error(), "plain style") {
-			t.Errorf("%v, code %s", err, code)
+			t.Errorf("a try in the other style returns %v, code %s; want usage, and the style", err, code)
 		}
 		mustWork(t, a.Withdraw(t.Context()))
 		mustStillHold(t, h)
@@ -144,7 +144,7 @@ func TestOtherStyle(t *testing.T) {
 		_, err := newHost("there", m, plain).want(t, "exclusive").Try(t.Context())
 		var held *backend.HeldError
 		if !errors.As(err, &held) {
-			t.Errorf("%v", err)
+			t.Errorf("a try in the other style returns %v, want held", err)
 		}
 		mustStillHold(t, h)
 	})
@@ -159,7 +159,7 @@ func TestForeignDirectory(t *testing.T) {
 		a := attemptAt(t, path, plain, "exclusive")
 		held := mustBeHeld(t, a)
 		if !strings.Contains(held.Note, "not ours") {
-			t.Errorf("held by %+v", held)
+			t.Errorf("a directory with other things in it is held by %+v, want a note of that", held)
 		}
 		mustBePrintable(t, held.String())
 		for _, h := range inspect(t, path, plain).Holders {
@@ -194,7 +194,7 @@ func TestContextEnds(t *testing.T) {
 		cancel()
 		a := attemptAt(t, path, k, mode)
 		if h, err := a.Try(ctx); !errors.Is(err, context.Canceled) {
-			t.Errorf("%v, %v", h, err)
+			t.Errorf("Try after its context has ended returns %v, %v", h, err)
 		}
 		mustWithdraw(t, a)
 		nothingLeft(t, path)
@@ -213,7 +213,7 @@ func TestRequestsRefused(t *testing.T) {
 		change(&r)
 		_, err := l.Attempt(r)
 		if backend.CodeOf(err) != protocol.Usage {
-			t.Errorf("got %v", err)
+			t.Errorf("a request that is wrong returns %v, want code usage", err)
 		}
 	}
 }
@@ -291,7 +291,7 @@ func eachPath(t *testing.T, test func(t *testing.T, path string, k kindOfLock, m
 func nothingLeft(t *testing.T, path string) {
 	t.Helper()
 	if left := leftovers(t, path); len(left) > 0 {
-		t.Errorf("left behind: %q", left)
+		t.Errorf("a free lock leaves %q", left)
 	}
 }
 

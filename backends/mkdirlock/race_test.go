@@ -81,7 +81,7 @@ func TestTwoBreakersAndEmptyLock(t *testing.T) {
 			// 3. B, who saw the dead one as well, comes too late for the entry.
 			b := survivors(m, plain).want(t, "exclusive")
 			if held := mustBeHeld(t, b); !strings.Contains(held.Note, "an empty directory") {
-				t.Errorf("held by %+v", held)
+				t.Errorf("the slower breaker finds %+v, want an empty directory", held)
 			}
 			mustWithdraw(t, b)
 		}), plain).want(t, "exclusive")
@@ -110,7 +110,7 @@ func TestPlainScriptWhileBreakerIsPaused(t *testing.T) {
 		err := breaker.Break(t.Context(), old.ID())
 		mustWork(t, script)
 		if tree := m.tree(); len(tree) != 2 || tree[1] != "L/of the script" {
-			t.Errorf("after %v there is %q", err, tree)
+			t.Errorf("after the break (%v) there is %q, want the script's lock", err, tree)
 		}
 	})
 }
@@ -130,7 +130,7 @@ func TestPlainScriptAfterOtherBreaker(t *testing.T) {
 		// 2. A is paused. 5. A goes on, and waits.
 		for range 3 {
 			if held := mustBeHeld(t, a); !strings.Contains(held.Note, "an empty directory") {
-				t.Errorf("held by %+v", held)
+				t.Errorf("A finds %+v, want the script's empty directory", held)
 			}
 			mustWork(t, a.Wait(t.Context()))
 		}
@@ -212,7 +212,7 @@ func TestLateRename(t *testing.T) {
 				}}
 				a := newHost("elsewhere", dir, k).want(t, "exclusive")
 				if h, err := a.Try(t.Context()); err == nil {
-					t.Fatalf("it holds %+v", h)
+					t.Fatalf("a locker whose answer was lost holds the lock: %+v", h)
 				}
 				// 2. A gives up as soon as the server answers again.
 				a.dir = m
@@ -247,7 +247,7 @@ func TestBrokenWhileWaiting(t *testing.T) {
 		mustWork(t, a.Wait(t.Context()))
 		r, err := here.lock().Inspect(t.Context())
 		if err != nil || len(r.Holders) != 1 || len(r.Waiters) != 1 {
-			t.Fatalf("%+v, %v", r, err)
+			t.Fatalf("Inspect sees %+v, %v; want one holder and one waiter", r, err)
 		}
 		mustWork(t, here.lock().Break(t.Context(), r.Waiters[0].Record.ID))
 		mustRelease(t, h)
@@ -271,7 +271,7 @@ func TestWaiterShowsThatItLives(t *testing.T) {
 			mustWork(t, a.Wait(t.Context()))
 			r, err := here.lock().Inspect(t.Context())
 			if err != nil || len(r.Waiters) != 1 {
-				t.Fatalf("%+v, %v", r, err)
+				t.Fatalf("Inspect sees %+v, %v; want one waiter", r, err)
 			}
 			if r.Waiters[0].Sign == last.Sign {
 				continue
@@ -294,7 +294,7 @@ func TestBrokenAfterCommit(t *testing.T) {
 		a := newHost("here", at(m, "mkdir", first, func() {
 			r, err := there.lock().Inspect(t.Context())
 			if err != nil || len(r.Holders) != 1 {
-				t.Fatalf("%+v, %v", r, err)
+				t.Fatalf("Inspect sees %+v, %v; want one holder", r, err)
 			}
 			names, err := m.List(t.Context(), there.lock().lock())
 			mustWork(t, err)
@@ -342,7 +342,7 @@ func TestTimeEndsInCommit(t *testing.T) {
 		here := newHost("here", at(m, "rename", renamesToLock, cancel), treeNumbered)
 		h, err := here.ask(t, here.by(7, "exclusive")).Try(ctx)
 		if err != nil || h.Token() == 0 {
-			t.Fatalf("%v, %v", h, err)
+			t.Fatalf("a Try whose time ends in the commit returns %v, %v; want a hold with a token", h, err)
 		}
 	})
 }

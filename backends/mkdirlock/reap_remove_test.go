@@ -124,7 +124,7 @@ func TestReapLostAnswer(t *testing.T) {
 		}
 		mustStand(t, d, "P/a", reaped(t, d, removal)["a"], "the answer was lost", protocol.Unreachable)
 		if asked != 1 {
-			t.Errorf("asked %d times", asked)
+			t.Errorf("the removal was asked for %d times, want once", asked)
 		}
 	})
 }
@@ -185,13 +185,13 @@ func TestReapSticky(t *testing.T) {
 		dry := removal
 		dry.Remove = false
 		if r := reaped(t, sticky{d}, dry)["L"]; !strings.Contains(r.Note, "sticky") || r.Err != nil {
-			t.Errorf("%+v", r)
+			t.Errorf("reap says of a sticky lock %+v", r)
 		}
 		found := reaped(t, sticky{d}, removal)
 		mustStand(t, d, "P/L", found["L"], "sticky", protocol.Permission)
 		mustBeReaped(t, d, "P/a", found["a"])
 		if left := d.tree(); len(left) != 4 {
-			t.Errorf("left: %q", left)
+			t.Errorf("reap changed a sticky lock: %q", left)
 		}
 	})
 }
@@ -228,7 +228,7 @@ func TestReapWatches(t *testing.T) {
 		found := reaped(t, d, removal)
 		for name, want := range map[string]time.Duration{"empty": 0, "short": 26 * time.Second, "long": 52 * time.Second} {
 			if !found[name].Removed || at["P/"+name] != want {
-				t.Errorf("%s after %v, want %v: %+v", name, at["P/"+name], want, found[name])
+				t.Errorf("%s is removed after %v, want %v: %+v", name, at["P/"+name], want, found[name])
 			}
 		}
 		mustStand(t, d, "P/day", found["day"], "--watch 6h14m25s", protocol.Timeout)
@@ -264,13 +264,13 @@ func TestReapCancelled(t *testing.T) {
 				begin := time.Now()
 				all, err := placeOf(obedient{d, ctx}).Reap(ctx, removal)
 				if !errors.Is(err, why) {
-					t.Errorf("got %v", err)
+					t.Errorf("a reap that is cancelled returns %v", err)
 				}
 				found := byPath(all)
 				mustBeReaped(t, d, "P/a", found["a"])
 				for _, name := range []string{"b", "c"} {
 					if r := found[name]; !r.Due || r.Removed || !strings.Contains(r.Note, "broken off") || r.Err != nil {
-						t.Errorf("%+v", r)
+						t.Errorf("of what a cancelled reap did not begin it says %+v", r)
 					}
 				}
 				between(t, "it", time.Since(begin), 15*time.Second, 17*time.Second)
@@ -314,7 +314,7 @@ func TestReapProbe(t *testing.T) {
 					mustFail(t, err, protocol.Unreachable, "timed out")
 				}
 				if left := d.tree(); len(left) > 2 {
-					t.Errorf("left: %q", left)
+					t.Errorf("the probe is left behind: %q", left)
 				}
 			})
 		})
@@ -333,7 +333,7 @@ func mustBeReaped(t *testing.T, d *dated, name string, r backend.Reaped) {
 func mustStand(t *testing.T, d *dated, name string, r backend.Reaped, says string, code protocol.Code) {
 	t.Helper()
 	if !slices.Contains(d.tree(), name) || r.Removed || r.Due != (code != "") || !strings.Contains(r.Note, says) {
-		t.Errorf("%s: %+v", name, r)
+		t.Errorf("%s must stay, with a note why; reap says %+v", name, r)
 	}
 	if code != "" {
 		mustFail(t, r.Err, code, says)

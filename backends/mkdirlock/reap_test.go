@@ -38,7 +38,7 @@ func TestReap(t *testing.T) {
 		dry.Remove = false
 		for name, r := range reaped(t, d, dry) {
 			if want := slices.Contains([]string{"dead", "empty", "L.r." + waiter.String()}, name); r.Due != want || r.Removed || (r.Note == "") != want {
-				t.Errorf("%s: %+v", name, r)
+				t.Errorf("a look finds %s: %+v", name, r)
 			}
 		}
 		if after := d.tree(); !slices.Equal(after, before) {
@@ -47,11 +47,11 @@ func TestReap(t *testing.T) {
 		reaped(t, d, removal)
 		for _, name := range d.tree() {
 			if !strings.HasPrefix("P/full/letters", name) && !strings.HasPrefix(name, "P/held") && name != "P/young" {
-				t.Errorf("%s is still there", name)
+				t.Errorf("%s is not removed", name)
 			}
 		}
 		if n := len(d.tree()); n != 7 {
-			t.Errorf("%d are left: %q", n, d.tree())
+			t.Errorf("%d names are left, want 7: %q", n, d.tree())
 		}
 	})
 }
@@ -81,14 +81,14 @@ func TestReapProvenDead(t *testing.T) {
 		mustWork(t, err)
 		for _, r := range all {
 			if mine := r.Holder.Record.Helper.PID == 7; r.Removed != mine {
-				t.Errorf("%+v", r)
+				t.Errorf("reap without any age must remove what the dead left, and no more; it says %+v", r)
 			}
 		}
 		mustStillHold(t, held)
 		mustRelease(t, held)
 		mustRelease(t, mustAcquire(t, lives))
 		if left := d.tree(); len(all) != 4 || len(left) != 1 {
-			t.Errorf("%d found, left: %q", len(all), left)
+			t.Errorf("reap found %d, want 4, and left %q", len(all), left)
 		}
 	})
 }
@@ -110,7 +110,7 @@ func TestReapRefusesALock(t *testing.T) {
 				_, err := placeOf(d).Reap(t.Context(), removal)
 				mustFail(t, err, protocol.Usage, "the lock mkdir:/srv/P it is mkdir:/srv")
 				if after := d.tree(); !slices.Equal(after, before) {
-					t.Errorf("there was %q, now %q", before, after)
+					t.Errorf("a reap that was refused changed %q to %q", before, after)
 				}
 			})
 		})
@@ -151,7 +151,7 @@ func TestReapMakesNothing(t *testing.T) {
 					mustWork(t, err)
 				}
 				if now := d.changed["P"]; !now.Equal(made) {
-					t.Errorf("it is %v younger", now.Sub(made))
+					t.Errorf("reap changed the directory, which is %v younger", now.Sub(made))
 				}
 			})
 		})
@@ -188,7 +188,7 @@ func TestReapLooksWithoutTime(t *testing.T) {
 			r := removal
 			r.Remove = false
 			if a := reaped(t, d, r)["a"]; a.Due != c.due || a.Note != c.says || a.Age != c.passes-farthestWest {
-				t.Errorf("after %v: %+v", c.passes, a)
+				t.Errorf("a look after %v finds %+v", c.passes, a)
 			}
 		})
 	}
@@ -202,10 +202,10 @@ func TestReapLockOfTheName(t *testing.T) {
 		time.Sleep(2 * time.Hour)
 		found := reaped(t, d, removal)
 		if r := found["lock"]; r.What != backend.ReapedOther || r.Due || !strings.Contains(r.Note, "rmdir") {
-			t.Errorf("%+v", r)
+			t.Errorf("reap of an empty directory called lock says %+v", r)
 		}
 		if !found["empty"].Removed {
-			t.Errorf("%+v", found)
+			t.Errorf("reap does not remove an old empty lock: %+v", found)
 		}
 	})
 }
@@ -227,13 +227,13 @@ func TestReapOddDirectory(t *testing.T) {
 				}
 				found := reaped(t, d, removal)
 				if !found["a"].Removed || !found["c"].Removed || found["d"].Removed != (about != "denied") {
-					t.Errorf("%+v", found)
+					t.Errorf("reap stops at a directory that cannot be listed: %+v", found)
 				}
 				if r := found["d"]; about == "denied" && (r.Due || !strings.Contains(r.Note, "cannot be looked at")) {
-					t.Errorf("%+v", r)
+					t.Errorf("of an entry that cannot be looked at reap says %+v", r)
 				}
 				if r := found["b"]; r.What != backend.ReapedOther || r.Due || !strings.Contains(r.Note, backend.Reason(cause)) {
-					t.Errorf("%+v", r)
+					t.Errorf("of a directory that cannot be listed reap says %+v", r)
 				}
 			})
 		})
@@ -255,10 +255,10 @@ func TestReapServerGone(t *testing.T) {
 		all, err := placeOf(d).Reap(t.Context(), removal)
 		mustFail(t, err, protocol.Unreachable, "connection reset")
 		if len(all) != 1 || all[0].Removed || !strings.Contains(all[0].Note, "broken off") {
-			t.Errorf("%+v", all)
+			t.Errorf("after the server went, reap says %+v", all)
 		}
 		if left := d.tree(); !slices.Equal(left, []string{"P", "P/a", "P/b"}) {
-			t.Errorf("left: %q", left)
+			t.Errorf("a reap without a server changed the place to %q", left)
 		}
 	})
 }
@@ -290,7 +290,7 @@ func TestReapMinutes(t *testing.T) {
 				r := removal
 				r.MaxAge = c.maxAge
 				if a := reaped(t, d, r)["a"]; a.Removed != c.removed || a.Age != c.age {
-					t.Errorf("%+v", a)
+					t.Errorf("with times to the minute reap says %+v", a)
 				}
 			})
 		})

@@ -47,7 +47,7 @@ func TestPartOfRecordComesLater(t *testing.T) {
 				mustStillHold(t, h)
 				a := newHost("here", m, k).want(t, "exclusive")
 				if held := mustBeHeld(t, a); held.Record == nil || failures < 2 {
-					t.Errorf("held by %+v", held)
+					t.Errorf("the lock is held by %+v, want the whole record", held)
 				}
 				mustWithdraw(t, a)
 				mustRelease(t, h)
@@ -87,7 +87,7 @@ func TestAgeIsNotTooLarge(t *testing.T) {
 		time.Sleep(50 * time.Millisecond)
 		a := newHost("there", m, k).want(t, "exclusive")
 		if held := mustBeHeld(t, a); held.Age != 50*time.Millisecond {
-			t.Errorf("held for %v", held.Age)
+			t.Errorf("the holder seems to have held for %v, want 50 ms", held.Age)
 		}
 		mustWithdraw(t, a)
 		mustRelease(t, h)
@@ -104,7 +104,7 @@ func TestLongMetadata(t *testing.T) {
 		for range 2 {
 			a := here.want(t, "exclusive")
 			if held := mustBeHeld(t, a); held.Record == nil || !reflect.DeepEqual(held.Record.Meta, r.Owner.Meta) {
-				t.Errorf("held by %+v", held)
+				t.Errorf("the lock is held by %+v, want all metadata", held)
 			}
 			mustWithdraw(t, a)
 			mustStillHold(t, h)

@@ -66,7 +66,7 @@ func TestRemoveWhileSomebodyComes(t *testing.T) {
 				}}
 			}
 			if err := l.Remove(t.Context(), h); backend.CodeOf(err) != protocol.Held {
-				t.Errorf("removed under it: %v", err)
+				t.Errorf("a removal beside another holder returns %v, want held", err)
 			}
 			if got == nil {
 				t.Fatal("there is no such step")
@@ -78,13 +78,13 @@ func TestRemoveWhileSomebodyComes(t *testing.T) {
 				t.Error(err)
 			}
 			if step == "L/lock" && got.Token() != 4 {
-				t.Errorf("its token is %d", got.Token())
+				t.Errorf("the other's token is %d, want 4", got.Token())
 			}
 			if err := l.Remove(t.Context(), tryTree(t, path)); err != nil {
 				t.Error(err)
 			}
 			if _, err := os.Lstat(path); err == nil {
-				t.Error("it stays")
+				t.Error("the lock stays after its removal")
 			}
 		})
 	}
@@ -106,7 +106,7 @@ func TestRemoveKeepsSuccess(t *testing.T) {
 		}}
 	}
 	if err := l.Remove(t.Context(), h); backend.CodeOf(err) != protocol.Held {
-		t.Errorf("removed under it: %v", err)
+		t.Errorf("a removal beside another holder returns %v, want held", err)
 	}
 	if r, err := openTree(t, path).Inspect(t.Context()); err != nil || r.Success == nil {
 		t.Errorf("the success is forgotten: %v", err)

@@ -47,14 +47,14 @@ func mustNotBegin(t *testing.T, m *memory, k kindOfLock, mode string) {
 	})
 	mustFail(t, err, protocol.CannotCreate, "locksmith doctor")
 	if spent > 6 {
-		t.Errorf("it took %d commands", spent)
+		t.Errorf("a try that may not remove took %d commands, want 6 at most", spent)
 	}
 	left := m.tree()
 	if k.style == DirStyle {
 		left = left[1:] // the directory that the lock is in
 	}
 	if len(left) != 1 || !strings.Contains(fmt.Sprint(err), left[0]) {
-		t.Errorf("left behind: %q, told: %v", left, err)
+		t.Errorf("a try that may not remove left %q, and told %v; want one name, which the error has", left, err)
 	}
 }
 
@@ -104,7 +104,7 @@ func TestRefusedTriesLeaveOne(t *testing.T) {
 							first = left
 						}
 						if !slices.Equal(left, first) || !strings.Contains(err.Error(), left[len(left)-1]) {
-							t.Errorf("after %d tries: %q, told: %v", n+1, left, err)
+							t.Errorf("after %d tries there is %q, told: %v; want what the first one left", n+1, left, err)
 						}
 					}
 					allow(t, m, first[len(first)-1])
@@ -138,7 +138,7 @@ func TestRemovalIsTriedOnce(t *testing.T) {
 			mustWork(t, a.Wait(t.Context()))
 		}
 		if rmdirs != 1 {
-			t.Errorf("%d removals in 5 tries", rmdirs)
+			t.Errorf("%d removals in 5 tries, want 1", rmdirs)
 		}
 		mustWithdraw(t, a)
 		mustRelease(t, h)

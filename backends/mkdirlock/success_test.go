@@ -46,7 +46,7 @@ func TestSuccessToTheMinute(t *testing.T) {
 	} {
 		h.dir = coarse{plain, age}
 		if last, err := l.LastSuccess(t.Context(), h); err != nil || last == nil || last.Ago != want {
-			t.Errorf("%v: %v, %v", age, last, err)
+			t.Errorf("a success %v ago is told as %v, %v", age, last, err)
 		}
 	}
 	h.dir = plain
@@ -65,7 +65,7 @@ func TestSuccessLeavesNoMoreThanOne(t *testing.T) {
 	names, err := h.dir.List(t.Context(), l.Name)
 	names = slices.DeleteFunc(names, func(n string) bool { return !strings.HasPrefix(n, labels.SuccessPrefix) })
 	if err != nil || len(names) != 1 || !strings.HasPrefix(names[0], "done.2."+h.ID()) {
-		t.Errorf("left: %q, %v", names, err)
+		t.Errorf("the successes that stay are %q, %v; want the last holder's", names, err)
 	}
 	mustRelease(t, h)
 }

@@ -20,7 +20,7 @@ func patient(mode string) backend.Request {
 	return r
 }
 
-// TestAllAreWoken: all are woken even if there are more waiters than a user may have inotify
+// TestAllAreWoken: all waiters are woken, even if they are more than a user may have inotify
 // instances, which is 128.
 func TestAllAreWoken(t *testing.T) {
 	const waiters = 200
@@ -56,7 +56,7 @@ func TestAllAreWoken(t *testing.T) {
 			if mode == "exclusive" {
 				turns.Add(1)
 				if n := alone.Add(1); n != 1 {
-					t.Errorf("%d have it alone", n)
+					t.Errorf("%d have the lock alone at the same time", n)
 				}
 				alone.Add(-1)
 			}

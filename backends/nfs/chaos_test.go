@@ -44,7 +44,7 @@ func TestChaos(t *testing.T) {
 		// which goes after a lease.
 		place, waits := strings.CutPrefix(filepath.Base(left), "t.")
 		if _, err := os.Lstat(filepath.Join(path, "R", "i."+place)); !waits || err == nil {
-			t.Errorf("left behind: %s", left)
+			t.Errorf("left behind after chaos: %s", left)
 		}
 	}
 }

@@ -93,13 +93,13 @@ func TestReadOnly(t *testing.T) {
 	mustFail(t, try(t, fresh, "exclusive"), protocol.CannotCreate, "read-only")
 	mustFail(t, try(t, path, "exclusive"), protocol.CannotCreate, "read-only")
 	if err := h.Heartbeat(t.Context()); !errors.Is(err, unix.EROFS) || errors.Is(err, backend.ErrGone) {
-		t.Errorf("heartbeat: %v", err)
+		t.Errorf("the heartbeat on a read-only disk: %v, want EROFS, and no loss", err)
 	}
 	if err := h.Release(t.Context()); !errors.Is(err, unix.EROFS) {
-		t.Errorf("release: %v", err)
+		t.Errorf("the release on a read-only disk: %v, want EROFS", err)
 	}
 	if r := inspect(t, path); len(r.Holders) != 1 {
-		t.Errorf("report: %+v", r)
+		t.Errorf("Inspect on a read-only disk sees %+v, want one holder", r)
 	}
 	backendtest.Remount(t, dir, 0)
 	mustRelease(t, h)
@@ -114,7 +114,7 @@ func TestFileSystems(t *testing.T) {
 		"ext4 without dir_nlink":   {"mkfs.ext4", "-q", "-O", "^dir_nlink"},
 		"ext4 with 128-byte inode": {"mkfs.ext4", "-q", "-I", "128"}, // times of whole seconds
 		"xfs":                      {"mkfs.xfs", "-q"},
-		"btrfs":                    {"mkfs.btrfs", "-q"}, // link counts that do not count
+		"btrfs":                    {"mkfs.btrfs", "-q"}, // link counts that do not count subdirectories
 	} {
 		t.Run(name, func(t *testing.T) {
 			kind, _, _ := strings.Cut(name, " ")
@@ -138,7 +138,7 @@ func worksAt(t *testing.T, path string) {
 			mustBeHeld(t, a)
 		}
 		if r := inspect(t, path); len(r.Holders) != 1 || len(r.Waiters) != 2 || r.Token != h.Token() {
-			t.Errorf("report: %+v", r)
+			t.Errorf("Inspect sees %+v, want one holder with its token, and two waiters", r)
 		}
 		mustRelease(t, h)
 		for _, a := range waiters {
@@ -161,7 +161,7 @@ func TestSmallBlocks(t *testing.T) {
 	mustBeTidy(t, path)
 }
 
-// TestNoSymbolicLinks: a file system that has none is refused.
+// TestNoSymbolicLinks: a file system without symbolic links is refused.
 func TestNoSymbolicLinks(t *testing.T) {
 	path := filepath.Join(backendtest.Image(t, "vfat", "8M", "mkfs.vfat"), "lock")
 	mustFail(t, try(t, path, "exclusive"), protocol.CannotCreate, "no symbolic links")

@@ -124,7 +124,7 @@ func TestExamineFinds(t *testing.T) {
 				want = backend.Weak
 			}
 			if i < 0 || all[i].Finding != want || !strings.Contains(all[i].Text+"\n"+all[i].Advice, c.says) || all[i].Advice == "" {
-				t.Errorf("want %s, %q, got %+v", c.check, c.says, all)
+				t.Errorf("the check %s must say %q; doctor finds %+v", c.check, c.says, all)
 			}
 		}
 		t.Run(name, func(t *testing.T) {
@@ -157,10 +157,10 @@ func TestExamine(t *testing.T) {
 			return c.Finding == backend.Fit || c.Finding == backend.Weak && strings.HasSuffix(c.Text, "only this machine sees it")
 		})
 		if err != nil || len(bad) > 0 || len(all) < 11 {
-			t.Errorf("%v, %+v of %+v", err, bad, all)
+			t.Errorf("doctor of a good place: %v, not fit: %+v; all: %+v", err, bad, all)
 		}
 		if names, err := (&directory{path: dir}).List(t.Context(), "."); err != nil || !slices.Equal(names, want) {
-			t.Errorf("left: %q, %v", names, err)
+			t.Errorf("doctor changed a good place: %q, %v", names, err)
 		}
 	}
 	mustBeFit()
@@ -185,7 +185,7 @@ func TestExamineWrongPlace(t *testing.T) {
 	for _, path := range []string{file, filepath.Join(file, "lock"), filepath.Join(t.TempDir(), "none/lock")} {
 		all, err := examined(t, path)
 		if err != nil || backend.Verdict(all) != backend.Unfit || all[0].Advice == "" {
-			t.Errorf("%s: %v, %+v", path, err, all)
+			t.Errorf("doctor of %s: %v, %+v; want unfit, with advice", path, err, all)
 		}
 	}
 }
@@ -201,13 +201,13 @@ func TestExamineBreaksOff(t *testing.T) {
 		return symlinks.Examine(ctx, *s, dir.path, func(backend.Check) {}, openLock(t, dir.path).(*lock).Fail)
 	}
 	if err := examine(ctx); err == nil {
-		t.Error("it went on")
+		t.Error("doctor went on after its context had ended")
 	}
 	s.symlink = func(string, string) error { return unix.EIO }
 	if err := examine(t.Context()); backend.CodeOf(err) != protocol.Unreachable {
 		t.Error(err)
 	}
 	if names, err := dir.List(t.Context(), "."); err != nil || len(names) > 0 {
-		t.Errorf("left behind: %q, %v", names, err)
+		t.Errorf("a doctor that broke off left %q, %v", names, err)
 	}
 }

@@ -62,7 +62,7 @@ func try(t *testing.T, path, mode string) error {
 func mustBeTidy(t *testing.T, path string) {
 	t.Helper()
 	if left := backendtest.GenerationLeftovers(path); len(left) > 0 {
-		t.Errorf("left behind: %q", left)
+		t.Errorf("a free lock leaves %q", left)
 	}
 }
 

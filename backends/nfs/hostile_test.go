@@ -38,7 +38,7 @@ func TestForeignEntries(t *testing.T) {
 			mustBeHeld(t, attemptAt(t, path, "exclusive"))
 			mustWork(t, h.Tend(t.Context()))
 			if r := inspect(t, path); len(r.Holders) != 1 || len(r.Waiters) != 1 {
-				t.Errorf("report: %+v", r)
+				t.Errorf("Inspect sees %+v, want one holder and one waiter", r)
 			}
 			mustRelease(t, h)
 			removeWaiters(t, path)
@@ -73,7 +73,7 @@ func TestForeignInSharedDirectory(t *testing.T) {
 		mustBePrintable(t, err.Error())
 		r := inspect(t, path)
 		if len(r.Holders) != 1 {
-			t.Errorf("report: %+v", r)
+			t.Errorf("Inspect sees %+v, want one holder", r)
 		}
 		for _, h := range r.Holders {
 			mustBePrintable(t, h.String())
@@ -86,7 +86,7 @@ func glob(t *testing.T, path, pattern string) string {
 	t.Helper()
 	all, err := filepath.Glob(filepath.Join(path, pattern))
 	if err != nil || len(all) != 1 {
-		t.Fatalf("%s: %q, %v", pattern, all, err)
+		t.Fatalf("the files %s are %q, %v; want one", pattern, all, err)
 	}
 	return all[0]
 }
@@ -107,7 +107,7 @@ func TestForeignInReservation(t *testing.T) {
 	mustWork(t, os.WriteFile(foreign, nil, 0o644))
 	err := h.Release(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "not empty") {
-		t.Errorf("release: %v", err)
+		t.Errorf("the release of a reservation with something foreign in it: %v, want that it is not empty", err)
 	}
 	mustBeHeld(t, attemptAt(t, path, "exclusive"))
 	mustWork(t, os.Remove(foreign))
@@ -159,7 +159,7 @@ func TestHostileDirectories(t *testing.T) {
 					mustFail(t, try(t, path, mode), protocol.CannotCreate, map[string]string{"R": "R in it is not a directory", "G": "correct the path"}[name])
 				}
 				if left, err := os.ReadDir(target); err != nil || len(left) > 0 {
-					t.Errorf("left behind elsewhere: %v, %v", left, err)
+					t.Errorf("something was made where the link leads: %v, %v", left, err)
 				}
 			})
 		}
@@ -201,7 +201,7 @@ func TestHostileRecords(t *testing.T) {
 			a := attemptAt(t, path, "exclusive")
 			held := mustBeHeld(t, a)
 			if held.Verdict == owner.Dead || held.Record != nil && held.Record.ID != h.ID() {
-				t.Errorf("holder: %+v", held)
+				t.Errorf("with a hostile record the holder is %+v, which is dead or somebody else", held)
 			}
 			mustBePrintable(t, held.String())
 			for _, seen := range inspect(t, path).Holders {
@@ -227,7 +227,7 @@ func TestRecordThatIsNoLink(t *testing.T) {
 		mustWork(t, os.Remove(record), put(record))
 		a := attemptAt(t, path, "exclusive")
 		if held := mustBeHeld(t, a); held.Record != nil || held.Verdict != owner.Unknown || held.Note == "" {
-			t.Errorf("holder: %+v", held)
+			t.Errorf("a holder whose record is no link is %+v, want unknown, with a note", held)
 		}
 		mustWork(t, a.Withdraw(t.Context()))
 		mustRelease(t, h)

@@ -25,6 +25,6 @@ func TestList(t *testing.T) {
 	err = l.List(t.Context(), backend.Listing{Tell: func(l backend.Listed) { all = append(all, l.Lock) }})
 	want := "nfs:" + dir + "/L"
 	if err != nil || len(all) != 2 || all[0] != want+"?create=no" || all[1] != want+"/more?create=no" {
-		t.Errorf("%v, %q", err, all)
+		t.Errorf("list finds %v, %q", err, all)
 	}
 }

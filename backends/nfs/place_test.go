@@ -51,7 +51,7 @@ func TestParentMissing(t *testing.T) {
 	dir := t.TempDir()
 	mustRefuse(t, filepath.Join(dir, "missing", "lock"), protocol.CannotCreate, "create the directory first")
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v, %v", left, err)
+		t.Errorf("a try below a missing directory left behind %v, %v", left, err)
 	}
 }
 
@@ -74,7 +74,7 @@ func TestInspectChangesNothing(t *testing.T) {
 	for range 2 {
 		mustStay(t, dir, func() {
 			if r := inspect(t, path); len(r.Holders)+len(r.Waiters) > 0 {
-				t.Errorf("report: %+v", r)
+				t.Errorf("Inspect of a lock that nobody has sees %+v", r)
 			}
 		})
 		mustWork(t, try(t, path, "exclusive"))
@@ -85,7 +85,7 @@ func TestInspectChangesNothing(t *testing.T) {
 func TestEmptyDirectory(t *testing.T) {
 	path := t.TempDir()
 	if r := inspect(t, path); len(r.Holders) > 0 || r.Token != 0 {
-		t.Errorf("report: %+v", r)
+		t.Errorf("Inspect of an empty directory sees %+v, want a free lock without a token", r)
 	}
 	mustWork(t, try(t, path, "shared"))
 	mustBeTidy(t, path)
@@ -152,7 +152,7 @@ func TestMustBeShared(t *testing.T) {
 			var unfit backend.Check
 			mustWork(t, l.Examine(t.Context(), backend.Examination{}, func(c backend.Check) { unfit = c }))
 			if unfit.Finding != backend.Unfit || !strings.Contains(unfit.Advice, "mount the share") {
-				t.Errorf("%s: %+v", path, unfit)
+				t.Errorf("doctor of %s with ?fs=network finds %+v, want unfit, and that the share is to be mounted", path, unfit)
 			}
 		}
 	})
@@ -178,7 +178,7 @@ func TestMustExistUntilTheEnd(t *testing.T) {
 	_, err = looked.(*attempt).Attempt.Try(t.Context())
 	mustFail(t, err, protocol.CannotCreate, "create the directory first")
 	if _, err := os.Lstat(path); err == nil {
-		t.Error("it was made")
+		t.Error("with ?create=no the lock directory was made")
 	}
 }
 
@@ -206,7 +206,7 @@ func TestMakerDiedHalfway(t *testing.T) {
 		mustWork(t, try(t, path, "shared"))
 		for _, name := range []string{"R", "G"} {
 			if st, err := os.Stat(filepath.Join(path, name)); err != nil || st.Mode().Perm() != 0o777 {
-				t.Errorf("%s is %v, %v", name, st.Mode(), err)
+				t.Errorf("%s, whose maker died halfway, has the mode %v, %v; want 0777", name, st.Mode(), err)
 			}
 		}
 	}

@@ -61,7 +61,7 @@ func TestRemoveAnyHold(t *testing.T) {
 	mustWork(t, err)
 	mustWork(t, openLock(t, path).(backend.Remover).Remove(t.Context(), another{h}))
 	if _, err := os.Lstat(path); err == nil {
-		t.Error("it is still there")
+		t.Error("the lock is there after its removal")
 	}
 }
 
@@ -97,7 +97,7 @@ func TestRemoveWhileSomebodyComes(t *testing.T) {
 				met = true
 				h, err := tryAt(t, path)
 				if (err != nil) != c.refused || err != nil && backend.CodeOf(err) != protocol.CannotCreate {
-					t.Errorf("who comes gets %v", err)
+					t.Errorf("the locker that comes during a removal gets %v", err)
 				}
 				got = h
 			})
@@ -107,7 +107,7 @@ func TestRemoveWhileSomebodyComes(t *testing.T) {
 			case c.refused:
 				mustWork(t, err)
 				if _, err := os.Lstat(path); err == nil {
-					t.Error("it stays")
+					t.Error("the lock stays after its removal")
 				}
 			case backend.CodeOf(err) != protocol.Held:
 				t.Errorf("removed under the other: %v", err)
@@ -117,7 +117,7 @@ func TestRemoveWhileSomebodyComes(t *testing.T) {
 			}
 			mustWork(t, got.Heartbeat(t.Context()))
 			if h, err := tryAt(t, path); backend.CodeOf(err) != protocol.Held {
-				t.Errorf("a second holder: %v, %v", h, err)
+				t.Errorf("a second holder beside the other: %v, %v", h, err)
 			}
 			mustWork(t, got.Release(t.Context()))
 		})
@@ -162,7 +162,7 @@ func TestRemoveBarred(t *testing.T) {
 	}()
 	for range 2 {
 		if h, err := tryAt(t, path); backend.CodeOf(err) != protocol.CannotCreate {
-			t.Errorf("%v, %v", h, err)
+			t.Errorf("a try at a barred lock returns %v, %v; want an error", h, err)
 		}
 		time.Sleep(time.Millisecond)
 	}

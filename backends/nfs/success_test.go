@@ -31,18 +31,18 @@ func TestSuccessByTheServersClock(t *testing.T) {
 		then := unix.NsecToTimespec(time.Now().Add(-ago).UnixNano())
 		mustWork(t, unix.UtimesNanoAt(unix.AT_FDCWD, all[0], []unix.Timespec{then, then}, unix.AT_SYMLINK_NOFOLLOW))
 		if last, err := l.LastSuccess(t.Context(), h); err != nil || last == nil || (last.Ago-ago).Abs() > time.Minute {
-			t.Errorf("%v, %v, want %v", last, err, ago)
+			t.Errorf("the last success is told as %v, %v; want %v ago", last, err, ago)
 		}
 	}
 	strange := filepath.Join(path, "R", "d.99-"+strings.Repeat("0a", 16))
 	mustWork(t, os.Symlink("x", strange), os.Symlink("x", filepath.Join(path, "R", "d.0-"+strings.Repeat("0b", 16))))
 	if last, err := l.LastSuccess(t.Context(), h); err != nil || last == nil || last.Ago > 0 {
-		t.Errorf("%v, %v", last, err)
+		t.Errorf("a success right now is told as %v, %v", last, err)
 	}
 	mustWork(t, l.RecordSuccess(t.Context(), h))
 	left, _ := filepath.Glob(filepath.Join(path, "R", "d.*"))
 	if len(left) != 1 || !strings.HasSuffix(left[0], "/d.2-"+h.ID()) {
-		t.Errorf("left: %q", left)
+		t.Errorf("the successes that stay are %q, want the last holder's", left)
 	}
 }
 

@@ -69,7 +69,7 @@ func TestUsersTakeTurns(t *testing.T) {
 		for _, name := range []string{"R", "G"} {
 			st, err := os.Stat(filepath.Join(path, name))
 			if err != nil || st.Mode()&os.ModeSticky != 0 {
-				t.Errorf("%s: %v, %v", name, st.Mode(), err)
+				t.Errorf("%s has the mode %v, %v; want no sticky bit", name, st.Mode(), err)
 			}
 		}
 	})
@@ -112,7 +112,7 @@ func TestUnwritable(t *testing.T) {
 	path := filepath.Join(publicDir(t, 0o755), "lock")
 	as(t, 1001, 0o022, path, "exclusive").Expect("ERR " + string(protocol.Permission))
 	if _, err := os.Lstat(path); err == nil {
-		t.Error("it was made all the same")
+		t.Error("a user made a lock directory where it may not write")
 	}
 	mustWork(t, try(t, path, "exclusive")) // root's, with permissions for root only
 	mustStay(t, path, func() {

@@ -35,6 +35,6 @@ func TestChaos(t *testing.T) {
 	backendtest.MustWork(t, h.Tend(t.Context()))
 	backendtest.MustRelease(t, h)
 	if left := leftovers(t, address); len(left) > 0 {
-		t.Errorf("left behind: %q", left)
+		t.Errorf("left behind after chaos: %q", left)
 	}
 }

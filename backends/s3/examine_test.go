@@ -36,7 +36,7 @@ func examine(t *testing.T, address string) (backend.Finding, map[string]backend.
 	err := mustOpen(t, address).Examine(t.Context(), backend.Examination{Rounds: 15}, func(c backend.Check) { all = append(all, c) })
 	backendtest.MustWork(t, err)
 	if left := keys(t, address); len(left) > 0 {
-		t.Errorf("left behind: %q", left)
+		t.Errorf("doctor leaves objects behind: %q", left)
 	}
 	named := map[string]backend.Check{}
 	for _, c := range all {
@@ -48,7 +48,7 @@ func examine(t *testing.T, address string) (backend.Finding, map[string]backend.
 func TestExamine(t *testing.T) {
 	verdict, checks := examine(t, serve(t))
 	if verdict != backend.Fit || len(checks) != 10 || !strings.Contains(checks["many create the same"].Text, "in each of 15 rounds one of 32 succeeded") {
-		t.Errorf("%s: %+v", verdict, checks)
+		t.Errorf("doctor of a fit store says %s: %+v", verdict, checks)
 	}
 }
 
@@ -82,7 +82,7 @@ func TestSettings(t *testing.T) {
 				_, _ = w.Write([]byte(c.answer))
 			}))
 			if found := checks[c.check]; found.Finding != c.finding || !strings.Contains(found.Text, c.says) || found.Finding != backend.Fit && found.Advice == "" {
-				t.Errorf("%+v", found)
+				t.Errorf("the bucket's settings are told as %+v", found)
 			}
 		})
 	}
@@ -106,7 +106,7 @@ func TestLeftBehind(t *testing.T) {
 	}
 	prefix := left[0][:strings.LastIndexByte(left[0], '.')]
 	if c := checks["clean up"]; c.Finding != backend.Weak || !strings.Contains(c.Text, prefix+" stays") || c.Advice == "" {
-		t.Errorf("of %q: %+v", left, c)
+		t.Errorf("of what is left, %q, doctor says %+v", left, c)
 	}
 }
 
@@ -115,7 +115,7 @@ func TestProgress(t *testing.T) {
 	var told []string
 	backendtest.MustWork(t, mustOpen(t, serve(t)).Examine(t.Context(), backend.Examination{Rounds: 3, Progress: func(text string) { told = append(told, text) }}, func(backend.Check) {}))
 	if all := strings.Join(told, "; "); all != "many create the same: 0 of 3 rounds; many create the same: 1 of 3 rounds; many create the same: 2 of 3 rounds" {
-		t.Errorf("told: %s", all)
+		t.Errorf("the progress that was told is %s", all)
 	}
 }
 
@@ -153,7 +153,7 @@ func TestUnfitStores(t *testing.T) {
 					return
 				}
 			}
-			t.Errorf("%+v", all)
+			t.Errorf("doctor of an unfit store finds %+v", all)
 		})
 	}
 }
@@ -169,7 +169,7 @@ func TestUnansweredRace(t *testing.T) {
 	})
 	err := mustOpen(t, address).Examine(t.Context(), backend.Examination{Rounds: 5}, func(c backend.Check) {
 		if c.Name == "many create the same" {
-			t.Errorf("%+v", c)
+			t.Errorf("a race without all answers is judged: %+v", c)
 		}
 	})
 	backendtest.MustFail(t, err, protocol.Unreachable, "create an object")
@@ -290,7 +290,7 @@ func TestNothingWritten(t *testing.T) {
 		text = err.Error()
 	}
 	if strings.Contains(text, "remove an object") || strings.Contains(text, "Delete") || !strings.Contains(text, "connection refused") || strings.Count(text, "s3://") != 1 {
-		t.Errorf("told: %s", text)
+		t.Errorf("without a store doctor says %s", text)
 	}
 	err = l.Examine(t.Context(), backend.Examination{Rounds: 1}, func(c backend.Check) { t.Errorf("found without a store: %+v", c) })
 	backendtest.MustFail(t, err, protocol.Unreachable, "list objects: dial tcp 127.0.0.1:1")
@@ -319,7 +319,7 @@ func TestNotFound(t *testing.T) {
 		_, looked := of.Head(t.Context(), "k")
 		removed := of.Delete(t.Context(), "k")
 		if errors.Is(read, objects.ErrAbsent) != c.absent || errors.Is(looked, objects.ErrAbsent) || (removed == nil) != c.absent {
-			t.Errorf("%s: read: %v, looked: %v, removed: %v", about, read, looked, removed)
+			t.Errorf("a 404 %s: Get returns %v, Head %v, Delete %v", about, read, looked, removed)
 		}
 		for _, err := range []error{read, looked, removed} {
 			if err != nil && err != objects.ErrAbsent {
@@ -361,7 +361,7 @@ func TestNoWordForAbsent(t *testing.T) {
 		_, _ = w.Write(answer.Body.Bytes())
 	})
 	if verdict, checks := examine(t, address); verdict != backend.Unfit || !strings.Contains(checks["objects"].Text, "NoSuchKey") {
-		t.Errorf("%s: %+v", verdict, checks)
+		t.Errorf("doctor of a store whose 404 does not say what is missing says %s: %+v", verdict, checks)
 	}
 }
 
@@ -390,7 +390,7 @@ func TestCutShort(t *testing.T) {
 	_, err := store.List(t.Context())
 	backendtest.MustFail(t, err, protocol.Unreachable, "list objects: the answer cannot be read: ")
 	if strings.Contains(err.Error(), "RequestID") {
-		t.Errorf("too long: %v", err)
+		t.Errorf("an error of an answer that was cut short shows the library's text: %v", err)
 	}
 	_, _, err = store.Get(t.Context(), "k")
 	backendtest.MustFail(t, err, protocol.Unreachable, "read an object")
@@ -427,7 +427,7 @@ func TestAddresses(t *testing.T) {
 	b, _ := backend.ParseAddress("s3://B:443/./x?endpoint=http://h", schemes)
 	c, _ := backend.ParseAddress("s3://b/x", schemes)
 	if Key(a) != Key(b) || Key(a) == Key(c) {
-		t.Errorf("%q, %q, %q", Key(a), Key(b), Key(c))
+		t.Errorf("the keys of the same lock must be equal, and of another not: %q, %q, %q", Key(a), Key(b), Key(c))
 	}
 }
 
@@ -452,9 +452,9 @@ func TestList(t *testing.T) {
 		return all
 	}
 	if all := strings.Join(found(0), ", "); all != "held s3://bucket/locks/a/b/c, held s3://bucket/locks/a/d, s3://bucket/locks/l" {
-		t.Errorf("found %s", all)
+		t.Errorf("list finds %s", all)
 	}
 	if all := strings.Join(found(1), ", "); all != "s3://bucket/locks/l" {
-		t.Errorf("found at depth 1 %s", all)
+		t.Errorf("list to depth 1 finds %s", all)
 	}
 }

@@ -26,6 +26,6 @@ func TestEndlessPages(t *testing.T) {
 	t.Cleanup(s.Close)
 	_, err := mustOpen(t, addressAt(s.URL)).Inspect(t.Context())
 	if !errors.As(err, new(backend.TooLongError)) || backend.CodeOf(err) != protocol.CannotCreate || asked.Load() != 21 {
-		t.Errorf("%v, asked %d times", err, asked.Load())
+		t.Errorf("an endless listing returns %v after %d requests, want 21", err, asked.Load())
 	}
 }

@@ -29,7 +29,7 @@ func TestBeats(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !last.IsZero() && seen.ModTime().Sub(last) < time.Second {
-			t.Errorf("%v after %v", seen.ModTime(), last)
+			t.Errorf("the heartbeat's time is %v after %v, want a second more at least", seen.ModTime(), last)
 		}
 		last = seen.ModTime()
 		if off := time.Until(last); off.Abs() > time.Minute {
@@ -74,6 +74,6 @@ func TestRewrittenLinks(t *testing.T) {
 	backendtest.MustFail(t, err, "cannot_create", "?style=dir")
 	backendtest.MustWithdraw(t, a)
 	if left, _ := os.ReadDir(f.dir); len(left) > 0 {
-		t.Errorf("left: %v", left)
+		t.Errorf("a server that is refused has something of a lock: %v", left)
 	}
 }

@@ -84,10 +84,10 @@ func TestExamine(t *testing.T) {
 			found, all := examined(t, b)
 			if c.finding == "" && (len(found) > 0 || all < 8) || c.finding != "" &&
 				(len(found) != 1 || found[0].Finding != c.finding || !strings.Contains(found[0].Advice, c.says)) {
-				t.Errorf("of %d: %+v", all, found)
+				t.Errorf("of %d checks these were not passed: %+v", all, found)
 			}
 			if left, _ := os.ReadDir(f.dir); len(left) > 0 {
-				t.Errorf("left: %v", left)
+				t.Errorf("doctor leaves behind %v", left)
 			}
 		})
 	}
@@ -119,7 +119,7 @@ func TestMadeByAdministrator(t *testing.T) {
 		return above
 	})
 	if bad, _ := examined(t, f.open(t)); len(bad) > 0 {
-		t.Errorf("found %v", bad)
+		t.Errorf("doctor of an administrator's empty directory finds %v", bad)
 	}
 	backendtest.MustRelease(t, backendtest.MustAcquire(t, attemptOf(t, f.open(t))))
 }
@@ -160,7 +160,7 @@ func TestNoPosixRename(t *testing.T) {
 	_, err := a.Try(t.Context())
 	backendtest.MustFail(t, err, "cannot_create", posixRename)
 	if left, _ := os.ReadDir(f.dir); len(left) > 0 {
-		t.Errorf("it was said after this was made: %v", left)
+		t.Errorf("the error came only after this was made: %v", left)
 	}
 	backendtest.MustWithdraw(t, a)
 	backendtest.MustRelease(t, backendtest.MustAcquire(t, attemptOf(t, startFake(t).open(t))))

@@ -25,7 +25,7 @@ func TestList(t *testing.T) {
 		Tell:   func(l backend.Listed) { found = append(found, l) },
 	})
 	if err != nil || len(found) != 1 || found[0].Lock != testAddress.String() || len(found[0].Report.Holders) != 1 || found[0].Report.Holders[0].ID != h.ID() {
-		t.Errorf("%+v, %v", found, err)
+		t.Errorf("list finds %+v, %v; want the lock with its holder", found, err)
 	}
 	backendtest.MustRelease(t, h)
 }

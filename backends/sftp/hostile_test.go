@@ -109,7 +109,7 @@ func TestSilence(t *testing.T) {
 		t.Error("another connection does not work:", err)
 	}
 	if f.sessions != 2 {
-		t.Errorf("%d connections, not 2", f.sessions)
+		t.Errorf("after a silence there were %d connections, want 2", f.sessions)
 	}
 }
 
@@ -167,10 +167,10 @@ func TestNotRepeated(t *testing.T) {
 	s := f.server(t, testAddress).newSession(".")
 	defer s.close()
 	if err := s.mkdir(t.Context(), "a"); !errors.Is(err, syscall.EIO) || asked[typeMkdir] != 1 {
-		t.Errorf("mkdir: %v, %d times", err, asked[typeMkdir])
+		t.Errorf("mkdir without an answer returns %v after %d requests; want EIO after 1", err, asked[typeMkdir])
 	}
 	if _, err := s.lstat(t.Context(), "."); err != nil || asked[typeLstat] != 2 {
-		t.Errorf("lstat: %v, %d times", err, asked[typeLstat])
+		t.Errorf("lstat returns %v after %d requests; want success after 2", err, asked[typeLstat])
 	}
 }
 
@@ -213,7 +213,7 @@ func TestSlowListing(t *testing.T) {
 		begun := time.Now()
 		_, err := s.list(t.Context(), ".")
 		if took := time.Since(begun); !errors.As(err, new(backend.TooLongError)) || backend.CodeOf(err) != "cannot_create" || opened != 1 || took > backend.MaxTime+20*time.Second {
-			t.Errorf("%v after %v, asked %d times", err, took, opened)
+			t.Errorf("a slow listing ends with %v after %v, asked for %d times", err, took, opened)
 		}
 	})
 }
@@ -265,7 +265,7 @@ func TestCodes(t *testing.T) {
 		"rename, onto":       {s.rename(ctx, "link", "there"), syscall.ENOTEMPTY},
 	} {
 		if !errors.Is(c.got, c.want) {
-			t.Errorf("%s: %v, want %v", name, c.got, c.want)
+			t.Errorf("%s is told as %v, want %v", name, c.got, c.want)
 		}
 	}
 }
@@ -292,7 +292,7 @@ func TestLostWhileWaiting(t *testing.T) {
 			return // each request was lost once
 		}
 		if held := (*backend.HeldError)(nil); err != nil && !errors.As(err, &held) && !backend.Passes(err) {
-			t.Fatalf("request %d: %v", lose, err)
+			t.Fatalf("with request %d lost, Try returns %v", lose, err)
 		}
 		if err != nil {
 			backendtest.MustRelease(t, backendtest.MustAcquire(t, waiter))
@@ -319,7 +319,7 @@ func TestRecordLost(t *testing.T) {
 		h := backendtest.MustAcquire(t, attemptOf(t, f.open(t)))
 		r, err := f.open(t).Inspect(t.Context())
 		if err != nil || !lost || len(r.Holders) != 1 || r.Holders[0].Record == nil {
-			t.Errorf("executed: %t: %+v, %v", executed, r, err)
+			t.Errorf("the request for the record was lost, executed: %t; Inspect sees %+v, %v", executed, r, err)
 		}
 		backendtest.MustRelease(t, h)
 	}

@@ -174,12 +174,12 @@ func TestOneLockFromBothSides(t *testing.T) {
 		}
 		h := backendtest.MustAcquire(t, wish(t, one))
 		if h.Token() != uint64(i+1) {
-			t.Errorf("token %d, want %d", h.Token(), i+1)
+			t.Errorf("the holder has token %d, want %d", h.Token(), i+1)
 		}
 		beHeld(t, other)
 		r, err := other.Inspect(t.Context())
 		if err != nil || len(r.Holders) != 1 || r.Holders[0].ID != h.ID() || r.Holders[0].Record == nil {
-			t.Errorf("%+v, %v", r, err)
+			t.Errorf("Inspect from the other side sees %+v, %v; want the holder with its record", r, err)
 		}
 		backendtest.MustRelease(t, h)
 	}
@@ -218,7 +218,7 @@ func TestRefusals(t *testing.T) {
 			b := at(t, c.server, backend.Access{SSH: c.ssh}, "lock", "")
 			_, err := b.Inspect(t.Context())
 			if string(backend.CodeOf(err)) != c.code || !strings.Contains(fmt.Sprint(err), c.says) {
-				t.Errorf("%s: %v", backend.CodeOf(err), err)
+				t.Errorf("a refusal of ssh is told with code %s: %v", backend.CodeOf(err), err)
 			}
 		})
 	}
@@ -247,7 +247,7 @@ func TestPassword(t *testing.T) {
 	}{{s.Password, "internal", ""}, {"another", "permission", "the password is refused: correct it in $A_PASSWORD, or the user in the address"}} {
 		access := backend.Access{SSH: s.WithPass, Password: func(user, host string) (string, string, error) {
 			if user != s.User || host != s.Addr {
-				t.Errorf("asked for %s at %s", user, host)
+				t.Errorf("the password was asked for with user %s at %s", user, host)
 			}
 			return c.password, "$A_PASSWORD", nil
 		}}
@@ -256,7 +256,7 @@ func TestPassword(t *testing.T) {
 			t.Error(err)
 		}
 		if !strings.Contains(fmt.Sprint(err), c.says) {
-			t.Errorf("it tells %v", err)
+			t.Errorf("the error is %v", err)
 		}
 		if strings.Contains(fmt.Sprint(err), c.password) {
 			t.Errorf("the error tells the password: %v", err)
@@ -278,7 +278,7 @@ func TestPasswordVariable(t *testing.T) {
 		w.close()
 		for _, v := range os.Environ() {
 			if name, _, _ := strings.Cut(v, "="); slices.Contains(env, v) != (!hidden || name != "LOCKSMITH_TEST_PASSWORD") {
-				t.Errorf("%s: %s is there: %t", source, name, !hidden)
+				t.Errorf("with the password in %s, ssh must see the variable %s: %t", source, name, !hidden)
 			}
 		}
 	}
@@ -356,7 +356,7 @@ func TestDescriptors(t *testing.T) {
 	}
 	ours, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", w.Fd()))
 	if err != nil || strings.Contains(string(text), ours) {
-		t.Errorf("it has %s (%v):\n%s", ours, err, text)
+		t.Errorf("ssh has our descriptor %s (%v):\n%s", ours, err, text)
 	}
 }
 

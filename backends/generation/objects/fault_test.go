@@ -76,7 +76,7 @@ func TestLostAnswers(t *testing.T) {
 			f.once("create", generationPrefix, instead)
 			h := backendtest.MustHold(t, attemptIn(t, f))
 			if h.Token() != 1 {
-				t.Errorf("token %d", h.Token())
+				t.Errorf("the holder has token %d, want 1", h.Token())
 			}
 			backendtest.MustStillHold(t, h)
 			backendtest.MustBeHeld(t, attemptIn(t, f))
@@ -134,7 +134,7 @@ func TestOneLostAnswer(t *testing.T) {
 						return
 					}
 					if held, ok := errors.AsType[*backend.HeldError](err); !ok || held.Obstacle == nil {
-						t.Fatalf("%s, queued: %v: %v", kind, queued, err)
+						t.Fatalf("%s without an answer, queued: %v: Try returns %v, want held with an obstacle", kind, queued, err)
 					}
 					backendtest.MustWork(t, a.Wait(t.Context()))
 				}
@@ -159,7 +159,7 @@ func TestSilentAtFirst(t *testing.T) {
 			for try := range 20 {
 				_, err := a.Try(t.Context())
 				if held, ok := errors.AsType[*backend.HeldError](err); !ok || held.Answered() || !backend.Passes(err) {
-					t.Fatalf("%s: try %d: %v", kind, try, err)
+					t.Fatalf("%s without an answer, try %d: %v, want that nothing is known of the lock", kind, try, err)
 				}
 				backendtest.MustWork(t, a.Wait(t.Context()))
 			}
@@ -180,7 +180,7 @@ func TestSomebodysAnswer(t *testing.T) {
 		backendtest.MustStillHold(t, h)
 		stranger()
 		if err := h.Heartbeat(t.Context()); errors.Is(err, backend.ErrGone) {
-			t.Errorf("%s, of a heartbeat: %v", request, err)
+			t.Errorf("a 404 of somebody to %s makes the heartbeat a loss: %v", request, err)
 		}
 		for tries := range 2 {
 			stranger()
@@ -222,14 +222,14 @@ func TestMayNotRemove(t *testing.T) {
 	backendtest.MustFail(t, err, protocol.Permission, "403")
 	backendtest.MustWithdraw(t, a)
 	if left := f.keys(); len(left) > 0 {
-		t.Errorf("left: %q", left)
+		t.Errorf("a user that may not remove left objects behind: %q", left)
 	}
 	f.before = nil
 	h, a := heldAndWanted(t, f)
 	f.counted()
 	backendtest.MustBeHeld(t, a)
 	if n := f.counted()["delete"]; n > 0 {
-		t.Errorf("%d removals", n)
+		t.Errorf("a user that may remove is tested again: %d removals", n)
 	}
 	backendtest.MustRelease(t, h)
 }
@@ -272,7 +272,7 @@ func TestContradiction(t *testing.T) {
 	f.counted()
 	backendtest.MustRelease(t, backendtest.MustHold(t, b))
 	if n := f.counted()["list"]; n != 3 {
-		t.Errorf("%d listings", n)
+		t.Errorf("%d listings for a holder that let go in between, want 3", n)
 	}
 }
 
@@ -289,13 +289,13 @@ func TestLateCreation(t *testing.T) {
 	})
 	a := attemptIn(t, f)
 	if h, err := a.Try(ctx); err == nil {
-		t.Fatalf("it holds %d", h.Token())
+		t.Fatalf("a locker whose request had no answer holds generation %d", h.Token())
 	}
 	backendtest.MustWithdraw(t, a)
 	backendtest.MustWork(t, late())
 	h := backendtest.MustHold(t, attemptIn(t, f))
 	if h.Token() != 2 {
-		t.Errorf("token %d", h.Token())
+		t.Errorf("the next holder has token %d, want 2", h.Token())
 	}
 	backendtest.MustRelease(t, h)
 }
@@ -349,7 +349,7 @@ func TestBroughtBackLate(t *testing.T) {
 	lateOne := lockIn(f).attempt(request())
 	backendtest.MustWork(t, lateOne.reserve(t.Context()))
 	if _, err := lateOne.create(t.Context(), h.Token()); !errors.Is(err, generation.ErrBroken) { // until then it had seen nothing newer
-		t.Errorf("got %v", err)
+		t.Errorf("making an old generation again returns %v, want ErrBroken", err)
 	}
 	backendtest.MustBeLost(t, h)
 	backendtest.MustStillHold(t, next)
@@ -365,7 +365,7 @@ func TestNeverBroughtBack(t *testing.T) {
 		return do()
 	})
 	if err := h.Heartbeat(t.Context()); !errors.Is(err, backend.ErrGone) {
-		t.Errorf("got %v", err)
+		t.Errorf("the heartbeat of a broken holder returns %v, want ErrGone", err)
 	}
 	mustBeTidy(t, f)
 }
@@ -473,7 +473,7 @@ func TestTooSlow(t *testing.T) {
 		_, err = backend.Acquire(ctx, a)
 		backendtest.MustFail(t, err, protocol.Unreachable, "too slow for the lease: 3 times in a row the lease of 4s was over")
 		if newest, err := lockIn(f).NewestToken(t.Context()); err != nil || newest != 12 {
-			t.Errorf("generation %d, %v", newest, err)
+			t.Errorf("after three attempts the newest generation is %d, %v; want 12", newest, err)
 		}
 		backendtest.MustWithdraw(t, a)
 		mustBeTidy(t, f)
@@ -491,7 +491,7 @@ func TestPausedInTheQueue(t *testing.T) {
 		time.Sleep(2 * time.Minute)
 		next := backendtest.MustHold(t, a)
 		if next.ID() == before.id {
-			t.Error("it holds the lock with the reservation of before")
+			t.Error("a waiter that was stopped for longer than its lease holds the lock with its old reservation")
 		}
 		backendtest.MustRelease(t, next)
 
@@ -547,7 +547,7 @@ func TestStoreIsAway(t *testing.T) {
 		backendtest.MustWork(t, a.Wait(ctx))
 		_, err := a.Try(ctx)
 		if held, ok := errors.AsType[*backend.HeldError](err); !ok || held.Obstacle == nil {
-			t.Errorf("got %v", err)
+			t.Errorf("while the store is away Wait returns %v, want held with an obstacle", err)
 		}
 		f.before = nil
 		backendtest.MustWithdraw(t, a)
@@ -614,7 +614,7 @@ func TestRequests(t *testing.T) {
 		step()
 		for _, what := range []string{"create", "put", "get", "head", "delete", "list"} {
 			if f.requests[what] != want[what] {
-				t.Errorf("%s: %v, want %v", about, f.requests, want)
+				t.Errorf("requests for %s: %v, want %v", about, f.requests, want)
 				break
 			}
 		}
@@ -630,7 +630,7 @@ func TestRequests(t *testing.T) {
 	backendtest.MustBeHeld(t, waiter)
 	spent("look", map[string]int{"head": 1}, func() {
 		if again, err := waiter.Changed(t.Context()); again || err != nil {
-			t.Errorf("%t, %v", again, err)
+			t.Errorf("Changed while nothing has changed: %t, %v", again, err)
 		}
 	})
 	keeper := h.(*hold).Mine.lock
@@ -722,7 +722,7 @@ func TestOldGenerationsGo(t *testing.T) {
 		want = max(want+1-maxOld, generation.Kept+1)
 		backendtest.MustRelease(t, backendtest.MustHold(t, attemptIn(t, f)))
 		if n := generations(); n != want {
-			t.Errorf("%d generations, want %d", n, want)
+			t.Errorf("after a release there are %d generations, want %d", n, want)
 		}
 	}
 }
@@ -760,7 +760,7 @@ func TestOneGenerationStays(t *testing.T) {
 			f.before = nil
 			backendtest.MustRelease(t, backendtest.MustHold(t, attemptIn(t, f)))
 			if n := len(f.keys()); n != generation.Kept+1 {
-				t.Errorf("%d objects are left: %q", n, f.keys())
+				t.Errorf("in the end %d objects are left: %q", n, f.keys())
 			}
 		})
 	}

@@ -24,7 +24,7 @@ func TestBackoff(t *testing.T) {
 			pauses = append(pauses, a.Pause(a.Request.Clock.Now()))
 		}
 		if want := []time.Duration{1, 1, 3, 1, 1, 5}; !slices.EqualFunc(pauses, want, func(got, want time.Duration) bool { return got == want*time.Second }) {
-			t.Errorf("pauses %v", pauses)
+			t.Errorf("the pauses are %v, want 1, 1, 3, 1, 1 and 5 s", pauses)
 		}
 		if err := a.Withdraw(t.Context()); err != nil {
 			t.Error(err)

@@ -27,7 +27,7 @@ func TestBellWhileServerIsAway(t *testing.T) {
 		a.lock.Bells = true
 		mustBeHeld(t, a)
 		if !a.hearsPredecessor() {
-			t.Fatal("it hears nothing")
+			t.Fatal("the waiter hears no bell")
 		}
 		start := time.Now()
 		// 2. The server goes away, and then the holder's process.

@@ -100,11 +100,11 @@ func faultAt(t *testing.T, n int, f fault, mode, before string) bool {
 		here := newHost("here", f.on(m))
 		err := wholeLife(t, here, &f, mode)
 		if err != nil && !excused(err, &f) {
-			t.Errorf("change %d: %v, want code %s", n, err, f.code)
+			t.Errorf("change %d fails: the user sees %v, want code %s", n, err, f.code)
 		}
 		left := slices.DeleteFunc(reservations(t, m, "xt"), func(name string) bool { return slices.Contains(old, name) })
 		if len(left) > 0 {
-			t.Errorf("change %d (%v): left behind: %q", n, err, left)
+			t.Errorf("change %d fails (%v): left behind: %q", n, err, left)
 		}
 		for _, h := range others {
 			mustStillHold(t, h)

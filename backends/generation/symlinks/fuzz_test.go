@@ -66,22 +66,22 @@ func FuzzDirectory(f *testing.F) {
 		newest, e, shaped := parsed(d)
 		switch {
 		case err != nil && shaped && newest < generation.Max:
-			t.Fatalf("%+v: %v", d, err)
+			t.Fatalf("inspection of a well-formed directory %+v fails: %v", d, err)
 		case err != nil && !errors.As(err, new(*backend.Error)):
-			t.Fatalf("%+v: %v", d, err)
+			t.Fatalf("inspection of %+v fails with another error than *backend.Error: %v", d, err)
 		case err != nil:
 			return
 		case newest > 0 && !shaped, r.Token != newest:
 			t.Fatalf("%+v has token %d, and no error", d, r.Token)
 		case newest > 0 && len(r.Holders) == 0 && e.kind == exclusive && slices.Contains(d.reservations, strings.TrimPrefix(e.path(), Reservations+"/")):
-			t.Fatalf("%+v is free", d)
+			t.Fatalf("inspection calls a held lock free: %+v", d)
 		}
 		for _, h := range append(r.Holders, r.Waiters...) {
 			if h.Verdict == owner.Dead && (h.Record == nil || !strings.Contains(record, h.Record.ID)) {
-				t.Fatalf("%+v: %+v is dead", d, h)
+				t.Fatalf("in %+v the holder %+v counts as dead without its own record", d, h)
 			}
 			if strings.ContainsFunc(h.String(), protocol.IsControl) {
-				t.Fatalf("%+v: %q", d, h.String())
+				t.Fatalf("in %+v the holder is shown with a control character: %q", d, h.String())
 			}
 		}
 	})

@@ -131,7 +131,7 @@ func reservations(t *testing.T, dir Dir, kinds string) []string {
 func mustBeTidy(t *testing.T, dir Dir) {
 	t.Helper()
 	if left := reservations(t, dir, "xsti"); len(left) > 0 {
-		t.Errorf("left behind: %q", left)
+		t.Errorf("reservations or records are left behind: %q", left)
 	}
 	names, err := dir.List(t.Context(), Generations)
 	if err != nil && !absent(err) {
@@ -139,7 +139,7 @@ func mustBeTidy(t *testing.T, dir Dir) {
 	}
 	for _, name := range names {
 		if !strings.HasPrefix(name, lockPrefix) {
-			t.Errorf("left behind: %q", name)
+			t.Errorf("a name that is no generation is left behind: %q", name)
 		}
 	}
 }

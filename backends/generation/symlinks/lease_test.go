@@ -108,7 +108,7 @@ func TestStrictNeverGoesByLease(t *testing.T) {
 		ctx, cancel := clock.WithTimeout(t.Context(), bubbleTime{}, 5*lease)
 		defer cancel()
 		if h, err := acquire(ctx, here.ask(t, r)); !errors.Is(err, context.Canceled) {
-			t.Errorf("got %v, %v", h, err)
+			t.Errorf("a strict waiter got %v, %v; want that it waits to the end", h, err)
 		}
 		mustStillHold(t, old)
 	})
@@ -150,7 +150,7 @@ func TestProof(t *testing.T) {
 		start := time.Now()
 		a := here.want(t, "exclusive")
 		if held := mustBeHeld(t, a); held.Holder.Record == nil || held.Holder.Record.ID != living.ID() {
-			t.Errorf("held by %+v", held.Holder)
+			t.Errorf("the lock is held by %+v, want the living holder", held.Holder)
 		}
 		mustBeLost(t, deceased)
 		mustRelease(t, living)
@@ -176,13 +176,13 @@ func TestWaiterBeats(t *testing.T) {
 				ctx, cancel := clock.WithTimeout(t.Context(), bubbleTime{}, 5*lease)
 				defer cancel()
 				if h, err := acquire(ctx, a); !errors.Is(err, context.Canceled) {
-					t.Errorf("got %v, %v", h, err)
+					t.Errorf("a waiter behind a living holder got %v, %v; want that it waits to the end", h, err)
 				}
 				if a.Mine == nil || a.Mine.ticket != place {
 					t.Errorf("the place %v was given up for %+v", place, a.Mine)
 				}
 				if longest = max(longest, time.Since(last)); longest > lease/2 {
-					t.Errorf("silent for %v", longest)
+					t.Errorf("the waiter gave no sign of life for %v", longest)
 				}
 				mustWithdraw(t, a)
 			})
@@ -204,7 +204,7 @@ func TestWaiterSleepsForALease(t *testing.T) {
 				h := mustAcquire(t, a)
 				now := h.Mine.ticket
 				if now.id == old.id || now.since != old.since || now.at != old.at {
-					t.Errorf("from %v to %v", old, now)
+					t.Errorf("the waiter's ticket went from %v to %v, want a new id in the old place", old, now)
 				}
 				mustRelease(t, h)
 				mustBeTidy(t, m)
@@ -229,10 +229,10 @@ func TestSilentBeforeFirstHeartbeat(t *testing.T) {
 				}})
 				h := here.take(t, mode)
 				if h.Mine.path() == paused {
-					t.Error("it holds by the old ticket")
+					t.Error("a locker that was paused for a lease holds by its old ticket")
 				}
 				if h.Token() != 2 {
-					t.Errorf("token %d", h.Token())
+					t.Errorf("the locker that was paused has token %d, want 2", h.Token())
 				}
 				mustRelease(t, h)
 				mustBeTidy(t, m)

@@ -79,7 +79,7 @@ func TestLostTurnComesAgain(t *testing.T) {
 			mustRelease(t, mustHold(t, slow))
 			return
 		}
-		t.Error("it never had its turn")
+		t.Error("a waiter that was overtaken never had its turn again")
 	})
 }
 
@@ -102,7 +102,7 @@ func TestDeadPredecessorIsSkipped(t *testing.T) {
 			t.Errorf("somebody removed it who is not behind it: %v", err)
 		}
 		if held := mustBeHeld(t, behind); held.Ahead != 1 {
-			t.Errorf("%d ahead, want 1", held.Ahead)
+			t.Errorf("%d waiters are ahead of the one behind a dead one, want 1", held.Ahead)
 		}
 		mustRelease(t, holder)
 		start := time.Now()

@@ -102,7 +102,7 @@ func startWaiter(t *testing.T, h *host, mode string) {
 	ctx := t.Context()
 	go func() {
 		if h, err := acquire(ctx, a); err == nil {
-			t.Errorf("it holds the lock: %+v", h)
+			t.Errorf("a waiter got the lock of a living holder: %+v", h)
 		}
 	}()
 	time.Sleep(100 * time.Millisecond)

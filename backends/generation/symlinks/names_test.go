@@ -26,10 +26,10 @@ func FuzzTicket(f *testing.F) {
 			return
 		}
 		if k.String() != s {
-			t.Errorf("%q became %q", s, k)
+			t.Errorf("the ticket %q is written back as %q", s, k)
 		}
 		if k.lease < owner.MinLease || k.lease > owner.MaxLease {
-			t.Errorf("%q has the lease %v", s, k.lease)
+			t.Errorf("parseTicket takes %q with a lease out of bounds: %v", s, k.lease)
 		}
 	})
 }
@@ -54,11 +54,11 @@ func FuzzNames(f *testing.F) {
 		}
 		for kind, got := range back {
 			if got != s {
-				t.Errorf("as a %s %q became %q", kind, s, got)
+				t.Errorf("the %s %q is written back as %q", kind, s, got)
 			}
 		}
 		if len(back) > 1 {
-			t.Errorf("%q is several things: %v", s, back)
+			t.Errorf("the name %q is read as several things: %v", s, back)
 		}
 	})
 }
@@ -74,7 +74,7 @@ func TestTicketsComeBack(t *testing.T) {
 	for range 10000 {
 		want := randomTicket()
 		if got, ok := parseTicket(want.String()); !ok || got != want {
-			t.Fatalf("%+v became %q became %+v, %v", want, want, got, ok)
+			t.Fatalf("the ticket %+v is written as %q and read as %+v, %v", want, want, got, ok)
 		}
 	}
 }
@@ -98,12 +98,12 @@ func TestNamesThatAreNot(t *testing.T) {
 		"1-2-60000-" + strings.ToUpper(someID), "1-2-60000-" + someID[1:], "1-2-60000-" + someID + "0", "1-2-60000-../" + someID[3:],
 	} {
 		if k, ok := parseTicket(s); ok {
-			t.Errorf("%q is a ticket: %+v", s, k)
+			t.Errorf("parseTicket takes %q for a ticket: %+v", s, k)
 		}
 	}
 	for _, s := range []string{"lock.", "lock.0", "lock.01", "lock.+1", "lock.-1", "lock.1 ", "lock.18446744073709551616", "Lock.1", "1", ".lock.1"} {
 		if n, ok := parseLockName(s); ok {
-			t.Errorf("%q is generation %d", s, n)
+			t.Errorf("parseLockName takes %q for generation %d", s, n)
 		}
 	}
 	for _, s := range []string{"x." + good, "../R/t." + good, "../R/i." + good, "../R/x." + good + "/", "/R/x." + good, "../../R/x." + good} {
@@ -123,7 +123,7 @@ func TestQueueOrder(t *testing.T) {
 		rand.Shuffle(len(got), func(i, j int) { got[i], got[j] = got[j], got[i] })
 		slices.SortFunc(got, ticket.compare)
 		if !slices.Equal(got, want) {
-			t.Fatalf("got %v, want %v", got, want)
+			t.Fatalf("the order of the queue is %v, want %v", got, want)
 		}
 	}
 }
@@ -136,7 +136,7 @@ func TestClockBefore1970(t *testing.T) {
 		h := old.take(t, "exclusive")
 		held := mustBeHeld(t, newHost("new", m).want(t, "exclusive"))
 		if held.Holder.Record == nil || held.Holder.Record.ID != h.ID() {
-			t.Errorf("holder: %+v", held.Holder)
+			t.Errorf("the lock of a host in 1969 seems to be held by %+v", held.Holder)
 		}
 	})
 }

@@ -24,7 +24,7 @@ func TestFreeLockIsLeftToTheHead(t *testing.T) {
 		start := time.Now()
 		held := mustBeHeld(t, second)
 		if r := held.Holder.Record; !held.Queued || r == nil || r.Place.Host != "b" || held.Ahead != 1 {
-			t.Errorf("held back by %+v", held)
+			t.Errorf("a newcomer is held back by %+v, want by the head of the queue, host b", held)
 		}
 		h := mustAcquire(t, second)
 		between(t, "overtaking", time.Since(start), fairTime, fairTime+slack)
@@ -84,7 +84,7 @@ func TestNewcomerDoesNotOvertake(t *testing.T) {
 					mustRelease(t, h)
 					a := newHost("c", m).want(t, newcomer)
 					if held := mustBeHeld(t, a); !held.Queued || held.Ahead != 1 {
-						t.Errorf("held back by %+v", held)
+						t.Errorf("a newcomer is held back by %+v, want by the one waiter", held)
 					}
 					mustRelease(t, mustHold(t, head))
 					mustRelease(t, mustAcquire(t, a))
@@ -113,7 +113,7 @@ func TestFirstComeFirstServed(t *testing.T) {
 					served = append(served, fmt.Sprint(i))
 				}
 				if fmt.Sprint(served) != fmt.Sprint(want) {
-					t.Errorf("served %v, want %v", served, want)
+					t.Errorf("waiters were served in the order %v, want %v", served, want)
 				}
 			})
 		})
@@ -195,12 +195,12 @@ func TestWriterPreference(t *testing.T) {
 		start := time.Now()
 		held := mustBeHeld(t, a)
 		if r := held.Holder.Record; held.Queued || !held.Yielding || r == nil || r.Place.Host != "b" {
-			t.Errorf("held back by %+v", held)
+			t.Errorf("a newcomer that would share is held back by %+v, want by the writer on host b", held)
 		}
 		h := mustAcquire(t, a)
 		between(t, "holding back", time.Since(start), lease, lease+slack)
 		if h.Token() != first.Token() {
-			t.Errorf("token %d beside %d", h.Token(), first.Token())
+			t.Errorf("who shares has token %d beside %d", h.Token(), first.Token())
 		}
 	})
 }

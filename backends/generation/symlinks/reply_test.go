@@ -44,7 +44,7 @@ func TestReleaseReplyLost(t *testing.T) {
 					}
 					err := h.Release(t.Context())
 					if taken != errors.Is(err, backend.ErrGone) || !taken && err != nil {
-						t.Errorf("second release: %v", err)
+						t.Errorf("the release after a lost answer returns %v", err)
 					}
 					mustBeTidy(t, m)
 				})
@@ -108,7 +108,7 @@ func acquireReplyLost(t *testing.T, m *memory, mode, before string, n int) (lost
 		h, err = acquire(t.Context(), a)
 	}
 	if err != nil {
-		t.Errorf("after losing answer %d: %v", n, err)
+		t.Errorf("after losing answer %d the lock is not acquired: %v", n, err)
 		return lost
 	}
 	h.Mine.lock.Dir = m // later calls lose no answer: other tests do that
@@ -166,7 +166,7 @@ func keepsUnder(t *testing.T, m *memory, mode string, old *late) {
 		hs = append(hs, there.take(t, mode))
 	}
 	if len(old.removals) < 3 {
-		t.Fatalf("only %v to repeat", old.removals)
+		t.Fatalf("there are only the removals %v to repeat, want 3", old.removals)
 	}
 	old.repeat()
 	for _, h := range hs {
@@ -179,7 +179,7 @@ func keepsUnder(t *testing.T, m *memory, mode string, old *late) {
 		mustRelease(t, h)
 	}
 	if token := there.take(t, "exclusive").Token(); token <= hs[0].Token() {
-		t.Errorf("token %d after %d", token, hs[0].Token())
+		t.Errorf("the next holder has token %d after %d", token, hs[0].Token())
 	}
 }
 
@@ -204,7 +204,7 @@ func TestLateBreak(t *testing.T) {
 				mustBeHeld(t, breaker)
 				time.Sleep(leaseAndDrift)
 				if held := mustBeHeld(t, breaker); next == nil || held.Holder.Record == nil || held.Holder.Record.ID != next.ID() {
-					t.Errorf("held by %+v", held.Holder)
+					t.Errorf("after a late break the lock is held by %+v, want the next holder", held.Holder)
 				}
 				mustStillHold(t, next)
 			})
@@ -224,7 +224,7 @@ func TestStolenBetweenSymlinkAndListing(t *testing.T) {
 				there := newHost("there", m)
 				r, inspectErr := there.lock().Inspect(t.Context())
 				if inspectErr != nil || len(r.Holders) != 1 {
-					t.Fatalf("%+v, %v", r, inspectErr)
+					t.Fatalf("Inspect sees %+v, %v; want one holder", r, inspectErr)
 				}
 				if breakErr := there.lock().Break(t.Context(), r.Holders[0].Record.ID); breakErr != nil {
 					t.Fatal(breakErr)
@@ -235,7 +235,7 @@ func TestStolenBetweenSymlinkAndListing(t *testing.T) {
 		}})
 		a := here.want(t, "exclusive")
 		if held := mustBeHeld(t, a); held.Holder.Record.ID != thief.ID() {
-			t.Errorf("held by %+v", held.Holder)
+			t.Errorf("the lock is held by %+v, want the one that broke us", held.Holder)
 		}
 		mustStillHold(t, thief)
 	})
@@ -261,12 +261,12 @@ func TestOutdatedGenerationIsNoHold(t *testing.T) {
 					return o.do()
 				}}).want(t, mode)
 				if held := mustBeHeld(t, a); now == nil || held.Holder.Record == nil || held.Holder.Record.ID != now.ID() {
-					t.Errorf("held by %+v", held.Holder)
+					t.Errorf("the lock is held by %+v, want the holder that was not paused", held.Holder)
 				}
 				mustStillHold(t, now)
 				mustRelease(t, now)
 				if h := mustAcquire(t, a); h.Token() != 9 {
-					t.Errorf("token %d", h.Token())
+					t.Errorf("the locker that was paused gets token %d, want 9", h.Token())
 				}
 			})
 		})

@@ -19,12 +19,12 @@ func TestSuccessNames(t *testing.T) {
 	}
 	for most, want := range map[uint64]uint64{0: 0, 2: 0, 3: 3, 4: 3, 6: 5, 7: 7, 100: 7} {
 		if got := success.Newest(successesIn(names, most)); got.Number != want {
-			t.Errorf("up to %d: %d, want %d", most, got.Number, want)
+			t.Errorf("of successes up to %d the newest is %d, want %d", most, got.Number, want)
 		}
 	}
 	for _, bad := range []string{"d.", "d.3", "d.03-" + id, "d.+3-" + id, "d.3-" + id[1:], "d.3-" + id + "x", "x.3-" + id, "d.-1-" + id} {
 		if s, ok := successNames.Parse(bad); ok {
-			t.Errorf("%s is %v", bad, s)
+			t.Errorf("Parse takes %s for a success: %v", bad, s)
 		}
 	}
 }

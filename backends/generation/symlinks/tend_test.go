@@ -69,7 +69,7 @@ func contend(t *testing.T, m *memory, h *hold) {
 	mustRelease(t, mustAcquire(t, a))
 	between(t, "waiting", time.Since(start), time.Second, time.Second+maxRankPause+slack)
 	if n := count.calls.Load(); n > 400 {
-		t.Errorf("%d calls to wait", n)
+		t.Errorf("a waiter beside a crowd made %d calls", n)
 	}
 }
 
@@ -85,7 +85,7 @@ func tendUntilTidy(t *testing.T, m *memory, here *host) {
 		if here.Dead[7] { // what the dead of this host left goes at once
 			for _, e := range reservations(t, m, "x") {
 				if s, _ := parseEntry(e); s.ticket.at%2 == 1 && s.ticket.id != h.ID() {
-					t.Fatalf("%s is still there", e)
+					t.Fatalf("what the dead of this host left stays: %s", e)
 				}
 			}
 		}
@@ -117,7 +117,7 @@ func TestTendSparesTheLiving(t *testing.T) {
 			time.Sleep(lease / 4)
 		}
 		if now := reservations(t, m, "xsti"); !slices.Equal(now, everything) {
-			t.Errorf("there was %q, now %q", everything, now)
+			t.Errorf("Tend removed something of the living: there was %q, now %q", everything, now)
 		}
 	})
 }
@@ -169,11 +169,11 @@ func TestTendGoesOnWhereItStopped(t *testing.T) {
 			}
 			// A reservation and its record go together.
 			if now := len(reservations(t, m, "xi")); left > 2 && now >= left || now < left-2 {
-				t.Fatalf("%d were left, now %d", left, now)
+				t.Fatalf("one call of Tend: %d were left, now %d; want one or two less", left, now)
 			}
 		}
 		if left := reservations(t, m, "xi"); len(left) != 2 {
-			t.Errorf("left behind: %q", left)
+			t.Errorf("in the end Tend leaves %q, want the holder's two", left)
 		}
 		mustStillHold(t, h)
 	})
@@ -201,7 +201,7 @@ func TestTendTwiceAtOnce(t *testing.T) {
 			t.Error(err)
 		}
 		if left := reservations(t, m, "xt"); !nested || len(left) > 0 {
-			t.Errorf("left behind: %q", left)
+			t.Errorf("two that tend at once leave %q", left)
 		}
 		for _, h := range hs {
 			mustStillHold(t, h)
@@ -219,7 +219,7 @@ func TestOldGenerationsAreCollected(t *testing.T) {
 		}
 		names, err := m.List(t.Context(), Generations)
 		if err != nil || len(names) > generation.Kept+2 {
-			t.Errorf("%q, %v", names, err)
+			t.Errorf("the generations that stay are %q, %v", names, err)
 		}
 		if !slices.Contains(names, "lock.50") {
 			t.Errorf("the newest is not in %q", names)
@@ -237,7 +237,7 @@ func TestBreak(t *testing.T) {
 		l := newHost("here", m).lock()
 		for _, id := range []string{hs[1].ID(), place.id} {
 			if err := l.Break(t.Context(), id); err != nil {
-				t.Errorf("break %s: %v", id, err)
+				t.Errorf("Break of %s: %v", id, err)
 			}
 			mustFail(t, l.Break(t.Context(), id), "gone", "no longer there")
 		}
@@ -250,7 +250,7 @@ func TestBreak(t *testing.T) {
 		mustRelease(t, hs[0])
 		h := mustHold(t, waiter)
 		if now := h.Mine.ticket; now.id == place.id || now.at != place.at || now.since != place.since {
-			t.Errorf("from %v to %v", place, now)
+			t.Errorf("the waiter that was broken went from %v to %v, want a new id in the old place", place, now)
 		}
 		mustRelease(t, h)
 		mustBeTidy(t, m)
@@ -274,10 +274,10 @@ func TestInspectWhileEverythingChanges(t *testing.T) {
 		for turns < 40 {
 			r, err := l.Inspect(t.Context())
 			if err != nil && backend.CodeOf(err) != "internal" {
-				t.Errorf("%+v, %v", r, err)
+				t.Errorf("Inspect while all changes: %+v, %v", r, err)
 			}
 			if turns >= 35 && (len(r.Holders) != 1 || r.Holders[0].Record == nil || r.Holders[0].Record.ID != h.ID()) {
-				t.Errorf("%+v, %v", r, err)
+				t.Errorf("Inspect once all stays as it is: %+v, %v; want the one holder", r, err)
 			}
 		}
 	})

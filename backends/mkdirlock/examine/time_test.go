@@ -19,7 +19,7 @@ func TestOffset(t *testing.T) {
 		{-210 * time.Minute, true, "the server's is like ours, to the second, in a zone -3.5 hours from UTC, or off by so much"},
 	} {
 		if got := offset(c.d, c.precise); got != c.want {
-			t.Errorf("%v: %q, want %q", c.d, got, c.want)
+			t.Errorf("a clock that is off by %v is described as %q, want %q", c.d, got, c.want)
 		}
 	}
 }

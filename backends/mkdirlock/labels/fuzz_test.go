@@ -25,18 +25,18 @@ func FuzzListing(f *testing.F) {
 		names := strings.Split(listing, "\n")
 		for _, e := range EntriesIn(names) {
 			if !slices.Contains(names, e.String()) || strings.Contains(e.String(), "/") || e.Ticket.Lease < owner.MinLease || e.Ticket.Lease > owner.MaxLease {
-				t.Errorf("%q has the entry %s", listing, e)
+				t.Errorf("of the names %q an entry is read that is not there: %s", listing, e)
 			}
 		}
 		all := FencesIn(names)
 		if newest := NewestOf(all); newest != 0 && (!slices.Contains(names, FenceName(newest)) || newest >= maxToken) {
-			t.Errorf("%q has the token %d", listing, newest)
+			t.Errorf("of the names %q a token is read that is not there: %d", listing, newest)
 		}
 		if beat, parts := LatestBeat(names); beat != "" && (!slices.Contains(names, beat) || parts < 1 || parts > MaxParts) {
 			t.Errorf("%q has the heartbeat %q of %d parts", listing, beat, parts)
 		}
 		if r, note := RecordIn(names, id); r != nil && r.ID != id || (r == nil) == (note == "") {
-			t.Errorf("%q has the record %+v, %q", listing, r, note)
+			t.Errorf("of the names %q the record of another is read: %+v, %q", listing, r, note)
 		}
 	})
 }
@@ -53,13 +53,13 @@ func FuzzDecompress(f *testing.F) {
 			return
 		}
 		if len(text) > protocol.MaxLine+2*mostHex {
-			t.Fatalf("%d bytes became %d", len(packed), len(text))
+			t.Fatalf("a name of %d bytes unpacks to %d", len(packed), len(text))
 		}
 		if len(text) > protocol.MaxLine {
 			return
 		}
 		if again, err := decompress(Compress(text)); err != nil || again != text {
-			t.Fatalf("%q became %q became %q, %v", packed, text, again, err)
+			t.Fatalf("%q unpacks to %q, and that, packed, to %q, %v", packed, text, again, err)
 		}
 	})
 }

@@ -17,18 +17,18 @@ func TestNoteParts(t *testing.T) {
 		n.Reason = reason
 		parts, err := PackNote(n)
 		if err != nil || len(parts) < atLeast || len(parts) > maxNoteParts {
-			t.Fatalf("%d parts, %v", len(parts), err)
+			t.Fatalf("a note is packed into %d parts, %v", len(parts), err)
 		}
 		var names []string
 		for _, p := range parts {
 			names = append(names, p.String())
 			if len(p.String()) > 255 {
-				t.Errorf("%s is too long", p)
+				t.Errorf("the name of a part is too long: %s", p)
 			}
 		}
 		named := owner.Note{ID: n.ID, Lease: n.Lease}
 		if back, ok := UnpackNote(named, PartsOfNotes(names)[named]); !ok || back != n {
-			t.Errorf("%+v came back as %+v", n, back)
+			t.Errorf("the note %+v came back as %+v", n, back)
 		}
 		if torn, ok := UnpackNote(named, PartsOfNotes(names[1:])[named]); ok {
 			t.Errorf("without its first part it is %+v", torn)
@@ -41,7 +41,7 @@ func TestNoteParts(t *testing.T) {
 	for _, name := range []string{"broken.", "broken.60000-x.0.1.a", "broken.60000-" + n.ID + ".1.1.a", "broken.60000-" + n.ID + ".0.10.a",
 		"broken.60000-" + n.ID + ".-1.1.a", "broken.60000-" + n.ID + ".00.1.a", "broken.60000-" + n.ID + ".0.1"} {
 		if p, ok := parseNotePart(name); ok {
-			t.Errorf("%s is %+v", name, p)
+			t.Errorf("%s counts as part of a note: %+v", name, p)
 		}
 	}
 }
@@ -50,7 +50,7 @@ func TestSuccessNames(t *testing.T) {
 	id := strings.Repeat("0a", 16)
 	for _, s := range []Succeeded{{Number: 1, ID: id, At: 0, Host: "web3"}, {Number: 7, ID: id, At: 1795407317, Host: "wëb\n.3"}, {Number: 2, ID: id, At: -1, Host: "?"}} {
 		if back, ok := ParseSuccess(s.String()); !ok || back != s || strings.HasSuffix(s.String(), ".") {
-			t.Errorf("%s is %v, %v", s, back, ok)
+			t.Errorf("the success %s is read as %v, %v", s, back, ok)
 		}
 		if !IsDirStyle(dirs.Entry{Name: s.String()}) {
 			t.Errorf("%s is no part of a lock", s)
@@ -58,7 +58,7 @@ func TestSuccessNames(t *testing.T) {
 	}
 	for _, bad := range []string{"done.", "done.0." + id + ".0.Pw", "done.01." + id + ".0.Pw", "done.1.x.0.Pw", "done.1." + id + ".0.P", "done.1." + id + ".0.Pw.x"} {
 		if s, ok := ParseSuccess(bad); ok {
-			t.Errorf("%s is %v", bad, s)
+			t.Errorf("%s counts as a success: %v", bad, s)
 		}
 	}
 }

@@ -56,16 +56,16 @@ func TestRecordRoundTrip(t *testing.T) {
 		}
 		got, note := RecordIn(names, r.ID)
 		if got == nil || !reflect.DeepEqual(*got, r) {
-			t.Fatalf("%d bytes: %+v became %+v (%s)", size, r, got, note)
+			t.Fatalf("a record of %d bytes, %+v, came back as %+v (%s)", size, r, got, note)
 		}
 		if len(parts) > 1 {
 			if got, note := RecordIn(names[1:], r.ID); got != nil || note == "" {
-				t.Errorf("without a part: %+v, %q", got, note)
+				t.Errorf("without its first part a record is read as %+v, %q", got, note)
 			}
 		}
 	}
 	if most < 4 {
-		t.Errorf("at most %d parts", most)
+		t.Errorf("no record had more than %d parts, so long ones were not tried", most)
 	}
 }
 
@@ -83,7 +83,7 @@ func TestNewestHeartbeatCounts(t *testing.T) {
 		{[]string{"18446744073709551615.1.a", "18446744073709551616.1.a"}, "18446744073709551615.1.a"},
 	} {
 		if got, _ := LatestBeat(c.names); got != c.want {
-			t.Errorf("%q: %q, want %q", c.names, got, c.want)
+			t.Errorf("the latest heartbeat of %q is %q, want %q", c.names, got, c.want)
 		}
 	}
 }
@@ -103,16 +103,16 @@ func TestBomb(t *testing.T) {
 		parts, text = append(parts, text[:n]), text[n:]
 	}
 	if len(parts) > MaxParts {
-		t.Fatalf("%d parts", len(parts))
+		t.Fatalf("the bomb has %d parts, which is too many to be read", len(parts))
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	if r, note := RecordIn(namesOf(parts, 1), id); r != nil || note == "" {
-		t.Errorf("%+v, %q", r, note)
+		t.Errorf("a name that unpacks to too much is read as %+v, %q", r, note)
 	}
 	runtime.ReadMemStats(&after)
 	if used := after.TotalAlloc - before.TotalAlloc; used > 1<<20 {
-		t.Errorf("it took %d bytes", used)
+		t.Errorf("to refuse a name that unpacks to too much took %d bytes", used)
 	}
 }
 
@@ -124,7 +124,7 @@ func FuzzCompress(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		got, err := decompress(Compress(text))
 		if len(text) <= protocol.MaxLine && (err != nil || got != text) {
-			t.Fatalf("%q became %q, %v", text, got, err)
+			t.Fatalf("the text %q came back as %q, %v", text, got, err)
 		}
 	})
 }
@@ -137,7 +137,7 @@ func TestRecordFitsIntoOneName(t *testing.T) {
 	r.Place.Machine, r.Place.Boot = owner.NewID(), "1b4e28ba-2fa1-11d2-883f-0016d3cca427"
 	parts, err := Pack(r)
 	if err != nil || len(parts) != 1 {
-		t.Errorf("%d parts: %v", len(parts), err)
+		t.Errorf("a usual record has %d parts, %v; want 1", len(parts), err)
 	}
 	t.Logf("%d bytes", len(parts[0]))
 }
@@ -159,7 +159,7 @@ func FuzzRecord(f *testing.F) {
 		names := strings.Split(text, "/")
 		r, note := RecordIn(names, id)
 		if (r == nil) == (note == "") {
-			t.Fatalf("%+v, %q", r, note)
+			t.Fatalf("a record comes with a reason, or neither does: %+v, %q", r, note)
 		}
 		if r == nil {
 			return
@@ -173,7 +173,7 @@ func FuzzRecord(f *testing.F) {
 			return // too long as we write it
 		}
 		if again, note := RecordIn(namesOf(parts, 0), id); again == nil || !reflect.DeepEqual(again, r) {
-			t.Fatalf("%+v became %+v (%s)", r, again, note)
+			t.Fatalf("the record %+v, written again, is read as %+v (%s)", r, again, note)
 		}
 	})
 }
