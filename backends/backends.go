@@ -26,13 +26,13 @@ type Kind struct {
 	// Key is what is the same for all spellings of a lock's address.
 	Key    func(backend.Address) string
 	Form   backend.Form // of its locks, if they are directories with other ones in them, so that list knows them; else nil
-	Timing Timing       // usual among those who use it; zero: what is so everywhere
-	// Leaseless says that the kernel frees its locks, and no lease does: what is said of leases
-	// and of proof makes no sense for them.
+	Timing Timing       // usual for this kind; zero: as for all kinds
+	// Leaseless says that the kernel frees its locks, and no lease does: options about leases and
+	// proof make no sense for them.
 	Leaseless bool
 }
 
-// A Timing is how long things take where the user says nothing.
+// A Timing has the times of a kind if the user says nothing.
 type Timing struct {
 	Lease   time.Duration // how long a silent holder is believed
 	Refresh time.Duration // how long after a heartbeat the next one is due, at most
@@ -41,12 +41,12 @@ type Timing struct {
 // has reports whether an address is of this kind.
 func (k Kind) has(address string) bool { return strings.HasPrefix(address, k.Name+":") }
 
-// Layout is the version of what a kind of locks has on disk, on its server or in its store: names,
-// and how they are taken. It is the same for all so far. It rises for a kind when an older
-// version and a newer one cannot share a lock of it any more.
+// Layout is the version of what a kind of locks has on disk, on its server or in its store:
+// names, and how locks are taken. So far all kinds have the same. It rises for a kind when an
+// older and a newer locksmith cannot share a lock of that kind any more.
 const Layout = 1
 
-// Kinds are those that a program has.
+// Kinds are the kinds that a program has.
 type Kinds []Kind
 
 // Usual are the kinds that every locksmith has.
@@ -111,7 +111,7 @@ func (all Kinds) Open(address string, access backend.Access) (backend.Backend, s
 	return all.open(address, access, backend.ParseAddress)
 }
 
-// OpenPlace is Open for a directory that locks may be in, to list or to reap them:
+// OpenPlace is Open for a directory that locks may be in, to list or to reap them.
 // backend.ParsePlace says how it may be written.
 func (all Kinds) OpenPlace(address string, access backend.Access) (backend.Backend, string, error) {
 	return all.open(address, access, backend.ParsePlace)
@@ -136,8 +136,8 @@ func (all Kinds) Timing(address string) (t Timing, ok bool) {
 	return k.Timing, k.Timing != Timing{}
 }
 
-// List tells of the locks that a backend finds at its address; the other kinds' are none
-// of its own, whatever they look like.
+// List tells of the locks that a backend finds at its address. Locks of other kinds are not among
+// them, whatever they look like.
 func (all Kinds) List(ctx context.Context, b backend.Backend, address string, l backend.Listing) error {
 	for _, k := range all {
 		if k.Form != nil && !k.has(address) {

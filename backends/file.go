@@ -27,7 +27,7 @@ func IsFile(address, file string) bool {
 	return base == itsBase && sameDirectory(dir, itsDir)
 }
 
-// sameDirectory leaves it to the system what links, "." and ".." mean; "" is where we are.
+// sameDirectory asks the system what links, "." and ".." mean; "" is the working directory.
 func sameDirectory(a, b string) bool {
 	if b == "" {
 		b = "."
@@ -40,8 +40,8 @@ func sameDirectory(a, b string) bool {
 	return err == nil && os.SameFile(first, second)
 }
 
-// InFiles reports that the lock at an address is one of the usual kinds on file systems: no
-// connection to a server is kept for it, and no other program has it.
+// InFiles reports whether the lock at an address is of a usual kind on file systems: it keeps no
+// connection to a server, and needs no other program.
 func InFiles(address string) bool {
 	return slices.ContainsFunc(Usual(), func(k Kind) bool { return k.has(address) && k.Port == "" })
 }

@@ -9,10 +9,10 @@ import (
 	"locksmith/backends/ftp"
 )
 
-// Key returns what is the same for all spellings of a lock's address: without its
-// options, and with symbolic links on the way to it followed. It looks at the file system.
-// Two users of a server stay two, for each may see a tree of its own. Of an address that
-// makes no sense it returns the address.
+// Key returns what is the same for all spellings of a lock's address: it drops the options, and
+// follows symbolic links on the way to the lock. It looks at the file system. Addresses with two
+// users of one server have two keys, because each user may see its own tree. The key of an
+// address that makes no sense is the address.
 func (all Kinds) Key(address string) string {
 	a, err := backend.ParseAddress(address, all.Schemes())
 	if err != nil {
@@ -22,9 +22,8 @@ func (all Kinds) Key(address string) string {
 	return k.Key(a)
 }
 
-// ftpKey leaves out AUTH TLS, which is an option of the same server. The user comes last,
-// as sets are taken in the order of their keys: where two users share what they see, all
-// have one order.
+// ftpKey leaves out AUTH TLS, which is an option of the same server. The user comes last, because
+// sets are taken in the order of their keys: if two users see the same locks, all have one order.
 func ftpKey(a backend.Address) string {
 	return "ftp://" + a.Host + a.Path + " " + cmp.Or(a.User, ftp.Anonymous)
 }
@@ -37,7 +36,7 @@ func fileKey(a backend.Address) string {
 	return a.Scheme + ":" + a.Path
 }
 
-// flockKey is that of the very file: symbolic links at its own name count for nothing, too.
+// flockKey is the key of the very file: it follows symbolic links at the file's own name, too.
 func flockKey(a backend.Address) string {
 	if real, err := filepath.EvalSymlinks(a.Path); err == nil {
 		return a.Scheme + ":" + real
@@ -45,6 +44,5 @@ func flockKey(a backend.Address) string {
 	return fileKey(a)
 }
 
-// serverKey is for servers on which the user of no address is somebody whom another program
-// chooses.
+// serverKey is for servers where, if an address names no user, another program chooses the user.
 func serverKey(a backend.Address) string { return a.Scheme + "://" + a.Host + a.Path + " " + a.User }

@@ -1,5 +1,5 @@
 // Package detached makes calls that a caller may leave behind. A system call on a dead server may
-// hang for good and heeds no context. Who does not want to wait longer returns
+// hang for good and heeds no context. A caller that does not want to wait longer returns
 // backend.ErrNoAnswer.
 package detached
 
@@ -11,7 +11,7 @@ import (
 	"locksmith/backends/clock"
 )
 
-// A Call is one in another goroutine.
+// A Call is a call in another goroutine.
 type Call[T any] struct {
 	done  chan struct{}
 	value T
@@ -23,8 +23,8 @@ func Go[T any](call func() (T, error)) *Call[T] {
 	return GoIn(func(f func()) { go f() }, call)
 }
 
-// GoIn is Go in a goroutine of the caller's choice: run hands what it is given to
-// another goroutine, which calls it.
+// GoIn is Go in a goroutine of the caller's choice: run hands its argument to another goroutine,
+// which calls it.
 func GoIn[T any](run func(func()), call func() (T, error)) *Call[T] {
 	d := &Call[T]{done: make(chan struct{})}
 	run(func() {
@@ -34,7 +34,7 @@ func GoIn[T any](run func(func()), call func() (T, error)) *Call[T] {
 	return d
 }
 
-// An ErrCall is one that returns nothing but an error.
+// An ErrCall is a Call that returns only an error.
 type ErrCall = Call[struct{}]
 
 // GoErr is Go for such a call.
@@ -45,7 +45,7 @@ func GoErr(call func() error) *ErrCall {
 // Done is closed when the call has come back.
 func (d *Call[T]) Done() <-chan struct{} { return d.done }
 
-// Result is what the call returned. It waits for that.
+// Result waits for what the call returns, and returns it.
 func (d *Call[T]) Result() (T, error) {
 	<-d.done
 	return d.value, d.err

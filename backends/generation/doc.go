@@ -11,10 +11,10 @@
 //     there all the time.
 //   - To release the lock, or to break it, the reservation is removed.
 //
-// Here is how an attempt goes on from one try to the next (Try, Wait, Withdraw), until when a
-// heartbeat counts (Claim), which generations may be removed (RemoveOld), and the notes of
-// breaks by hand. The steps that take the lock are each form's own, because a rule of safety
-// stands at most of them:
+// This package says how an attempt goes on from one try to the next (Try, Wait, Withdraw), until
+// when a heartbeat counts (Claim), and which generations may be removed (RemoveOld). It also has
+// the notes of breaks by hand. The steps that take the lock are each form's own, because a rule
+// of safety stands at most of them:
 //
 //	step                   symbolic links                         objects
 //	reservation            a directory                            an object, never written again

@@ -12,7 +12,7 @@ import (
 type Held[T fmt.Stringer, C Reservation] struct {
 	Mine   C
 	Number uint64          // of the generation
-	Old    Numbers         // the generations there were
+	Old    Numbers         // the generations that there were
 	Others watch.Others[T] // for Tend only
 	Texts  Texts
 }

@@ -26,12 +26,12 @@ import (
 // file with ".done.new" after its name, for which the same holds, and renames that.
 
 const (
-	SuccessSuffix    = ".done" // follows the name of a lock file in that of its success
-	UnfinishedSuffix = ".new"  // after that, while a success is written
+	SuccessSuffix    = ".done" // follows the lock file's name in the name of its success
+	UnfinishedSuffix = ".new"  // follows SuccessSuffix while a success is written
 	wordSuccess      = "SUCCESS"
 )
 
-// Successes are those of the lock file at a path. There is at most one: each takes the place of the
+// Successes are the successes of the lock file at a path. There is at most one: each replaces the
 // one before.
 type Successes struct{ Path string }
 
@@ -127,13 +127,13 @@ func replaceSuccess(path, text string) error {
 		err = f.Named()
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
-		return err // who comes next removes what is left
+		return err // the next one removes what is left
 	}
 	return os.Rename(native(beside), native(path))
 }
 
-// mayReplace is an error if what is there has nothing to do with us. What we began to write has
-// our mark.
+// mayReplace returns an error if what is there has nothing to do with us. A file that we began to
+// write has our mark.
 func mayReplace(path string) error {
 	st, old, err := readSuccess(path)
 	switch begun := wordSuccess + " "; {

@@ -17,12 +17,12 @@ import (
 	"locksmith/backends/process"
 )
 
-// A directory is a lock directory on a POSIX file system. It implements
-// symlinks.Dir. Its errors are the system's. No call is repeated here after
-// EINTR: the algorithm takes that for an unclear answer, which it is.
+// A directory is a lock directory on a POSIX file system. It implements symlinks.Dir. Its errors
+// are the system's. No call is repeated here after EINTR: that is an unclear answer, and the
+// algorithm takes it for one.
 type directory struct {
 	path      string
-	mustExist bool           // it is not made
+	mustExist bool           // we do not make it
 	notifier  posix.Notifier // of the one attempt that this is for
 }
 
@@ -93,8 +93,8 @@ func (d *directory) Await(ctx context.Context, name string, watched process.Proc
 }
 
 // shareWithGroup opens the lock directory, which we made, to the group for which somebody has
-// made the directory above it, whatever our umask. One that everybody may write to was made
-// for no group.
+// made the directory above, whatever our umask. A directory above to which everybody may write
+// was made for no group.
 func (d *directory) shareWithGroup() error {
 	above := filepath.Dir(d.path)
 	var st unix.Stat_t
@@ -108,13 +108,13 @@ func (d *directory) shareWithGroup() error {
 	})
 }
 
-// Prepare makes the lock directory and the two in it. A name that this host
-// remembers to be missing is put right by the attempt to make it.
+// Prepare makes the lock directory and the two in it. This host may remember that a name is
+// missing: trying to make the name corrects that.
 func (d *directory) Prepare(ctx context.Context) error {
 	if !d.mustExist {
 		err := unix.Mkdir(d.path, 0o777)
 		if err == nil {
-			_ = d.shareWithGroup() // a lock that only we can use is one still
+			_ = d.shareWithGroup() // a lock that only we can use is a lock still
 		}
 		if err != nil && !errors.Is(err, unix.EEXIST) {
 			return err
@@ -125,8 +125,8 @@ func (d *directory) Prepare(ctx context.Context) error {
 		if made != nil && !errors.Is(made, unix.EEXIST) {
 			return made
 		}
-		// Of one that was there its maker may have died before it came to this.
-		// If it is not ours, its owner must.
+		// If the directory existed already, its maker may have died before it opened it to others. If
+		// it is not ours, only its owner can do that.
 		err := d.in(name, func(fd int, base string) error { return posix.Share(fd, base, d.at(".")) })
 		if err != nil && (made == nil || !errors.Is(err, fs.ErrPermission)) {
 			return err

@@ -12,21 +12,21 @@ import (
 	"locksmith/backends/posix"
 )
 
-// Touch leaves the choice of the time to the server (utimensat(2)). What is not a
+// Touch leaves the choice of the time to the server (utimensat(2)). A name that is not a
 // directory is not ours: it may be somebody's hard link to a file.
 func (d *directory) Touch(_ context.Context, name string) error {
 	now := []unix.Timespec{{Nsec: unix.UTIME_NOW}, {Nsec: unix.UTIME_NOW}}
 	return posix.OpenParent(d.path, name+"/.", func(fd int, base string) error {
 		err := unix.UtimesNanoAt(fd, "", now, unix.AT_EMPTY_PATH)
-		if errors.Is(err, unix.EINVAL) { // before Linux 5.8; to look up "." may be one more request
+		if errors.Is(err, unix.EINVAL) { // before Linux 5.8; looking up "." may cost one more request
 			err = unix.UtimesNanoAt(fd, base, now, 0)
 		}
 		return err
 	})
 }
 
-// Look asks the server: lstat would tell what it said up to a minute ago
-// (statx(2), AT_STATX_FORCE_SYNC).
+// Look asks the server: lstat may tell what the server said up to a minute ago (statx(2),
+// AT_STATX_FORCE_SYNC).
 func (d *directory) Look(_ context.Context, name string) (symlinks.Sight, error) {
 	const flags = unix.AT_SYMLINK_NOFOLLOW | unix.AT_STATX_FORCE_SYNC
 	var st unix.Statx_t

@@ -87,7 +87,7 @@ func (l *lock) List(ctx context.Context, listing backend.Listing) error {
 	return w.Run(ctx)
 }
 
-// Kind knows the locks below a directory that are lock directories of nfs:.
+// Kind recognizes the lock directories of nfs: below a directory.
 func Kind(dir string) finder.DirectoryKind {
 	return newLock(backend.Address{Scheme: Scheme, Path: dir}).kind()
 }

@@ -15,8 +15,7 @@ import (
 	"locksmith/backends/generation/symlinks"
 )
 
-// check refuses what cannot be a lock directory. That nothing is there yet is
-// fine, if it can be made.
+// check refuses what cannot be a lock directory. A missing one is fine, if it can be made.
 func (l *lock) check(ctx context.Context) error {
 	if err := l.checkShared(); err != nil {
 		return err
@@ -24,7 +23,7 @@ func (l *lock) check(ctx context.Context) error {
 	var st unix.Stat_t
 	err := unix.Lstat(l.path, &st)
 	if errors.Is(err, unix.ENOENT) {
-		// This host may only remember that it is missing.
+		// This host may only remember that the directory is missing.
 		parent := filepath.Dir(l.path)
 		if _, err := (&directory{path: parent}).Look(ctx, "."); err != nil {
 			return l.Fail("look at directory "+parent, err)
@@ -49,9 +48,9 @@ func (l *lock) check(ctx context.Context) error {
 }
 
 // checkShared refuses a lock directory on a local disk, if the address asks for a network file
-// system. It looks each time, for a share may be unmounted while somebody waits. Where the
-// directory is missing, the nearest one above it decides: on the mount point of a share that
-// is not mounted, several levels may be missing.
+// system. It looks each time, because a share may be unmounted while somebody waits. If the
+// directory is missing, the nearest one above it decides: on the mount point of a share that is
+// not mounted, several levels may be missing.
 func (l *lock) checkShared() error {
 	if !l.network {
 		return nil
@@ -71,8 +70,8 @@ func (l *lock) checkShared() error {
 	return nil
 }
 
-// checkAbove refuses to make a lock directory where links cannot be trusted. To read the table
-// of mounts takes a while, which only who makes the directory waits for.
+// checkAbove refuses to make a lock directory where links cannot be trusted. Reading the table of
+// mounts takes a while: only the locker that makes the directory does it.
 func (l *lock) checkAbove() error {
 	if why, advice := doctor.Distrust(filepath.Dir(l.path)); why != "" {
 		return l.unfit(why, advice)
@@ -80,9 +79,9 @@ func (l *lock) checkAbove() error {
 	return nil
 }
 
-// checkInside refuses a directory that is something else than a lock, before
-// anything is made in it. It looks at one of the two directories only, because
-// each look may be a request; a wrong G shows when it is listed.
+// checkInside refuses a directory that is not a lock, before anything is made in it. It looks at
+// one of the two directories only, because each look may be a request; a wrong G shows when it is
+// listed.
 func (l *lock) checkInside(ctx context.Context, place unix.Stat_t) error {
 	dir := &directory{path: l.path, mustExist: l.mustExist}
 	var st unix.Stat_t
@@ -95,8 +94,8 @@ func (l *lock) checkInside(ctx context.Context, place unix.Stat_t) error {
 	case st.Mode&unix.S_IFMT != unix.S_IFDIR:
 		return l.unfit(symlinks.Reservations+" in it is not a directory", "find out whose it is, or choose another name")
 	case uint32(st.Mode)&uint32(place.Mode)&0o777 != uint32(place.Mode)&0o777:
-		// Its maker may have died before all others could use it. It may be ours even
-		// if its owner is another: an NFS server decides who we are.
+		// The directory's maker may have died before all others could use it. It may be ours even if
+		// its owner is another: an NFS server decides who we are.
 		if err := dir.Prepare(ctx); err != nil {
 			return l.Fail("let others use the lock directory", err)
 		}
@@ -104,8 +103,8 @@ func (l *lock) checkInside(ctx context.Context, place unix.Stat_t) error {
 	return nil
 }
 
-// checkEmpty refuses a directory in which there is more than a lock of which one
-// half was made. Names with a dot are the file system's, or the administrator's.
+// checkEmpty refuses a directory that holds more than a half-made lock. Names with a dot are the
+// file system's, or the administrator's.
 func (l *lock) checkEmpty(ctx context.Context, dir *directory) error {
 	names, err := dir.List(ctx, ".")
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 // copy.
 func Lend(fd int) (int, error) {
 	lent, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD, outOfTheWay())
-	if err == unix.EMFILE || err == unix.EINVAL { // those up to the limit are taken
+	if err == unix.EMFILE || err == unix.EINVAL { // all numbers up to the limit are taken
 		lent, err = unix.FcntlInt(uintptr(fd), unix.F_DUPFD, firstFree)
 	}
 	return lent, os.NewSyscallError("fcntl", err)

@@ -19,25 +19,25 @@ const (
 	firstAuthPause, lastAuthPause = 30 * time.Second, 10 * time.Minute
 )
 
-// A Backoff is how long to wait before the next connection to a server that did
-// not let us in. All connections of a lock share it.
+// A Backoff says how long to wait before the next connection to a server that did not let us in.
+// All connections of a lock share it.
 type Backoff struct {
 	Clock clock.Clock
 
 	mu        sync.Mutex
-	cause     error          // why we were not let in; nil: we were, or never came
+	cause     error          // why we were not let in; nil: we were, or have not tried
 	until     time.Duration  // when to connect again
 	pauses    backoff.Growth // after trouble
-	authPause time.Duration  // the last one after a log in that was refused
+	authPause time.Duration  // the last pause after a log in that was refused
 }
 
-// New returns one that lets the first connection be made at once.
+// New returns a Backoff that allows the first connection at once.
 func New() *Backoff {
 	return &Backoff{Clock: clock.Boot{}, pauses: backoff.Growth{First: firstPause, Most: lastPause}}
 }
 
-// Wait returns when it is time to connect. Where a log in was refused, that takes
-// too long to wait for: then it returns the refusal.
+// Wait returns when it is time to connect. After a refused log in that takes too long to wait
+// for: then Wait returns the refusal.
 func (b *Backoff) Wait(ctx context.Context) error {
 	left, cause := b.left()
 	switch {
@@ -71,7 +71,7 @@ func (b *Backoff) Succeeded() {
 	b.pauses.Reset()
 }
 
-// Failed notes why it did not.
+// Failed notes why the server did not let us in.
 func (b *Backoff) Failed(cause error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -81,7 +81,7 @@ func (b *Backoff) Failed(cause error) {
 		b.until = b.Clock.Now() + b.authPause
 		return
 	}
-	// It grows slowly, so that a holder is back soon after the server is.
+	// The pause grows slowly, so that a holder is back soon after the server is.
 	b.until = b.Clock.Now() + b.pauses.Next()
 }
 

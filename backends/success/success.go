@@ -1,9 +1,9 @@
 // Package success keeps the last success of what a lock guards, beside the lock. The rule is
-// here, for all kinds of locks; how a success is kept is up to each, by a Store.
+// here, for all kinds of locks. Each kind keeps its successes in its own way, by a Store.
 //
-// Each success has a number, and the last is the one with the greatest. Whoever adds one
-// removes the earlier ones. A request of a holder that has lost the lock may be executed late:
-// it then adds a success with a number that counts no longer. No rule of a lock looks at
+// Each success has a number, and the last is the one with the greatest. A holder that adds a
+// success removes the earlier ones. A request of a holder that has lost the lock may be executed
+// late: then it adds a success whose number counts no longer. No rule of a lock looks at
 // successes.
 package success
 
@@ -21,22 +21,22 @@ type Mark struct {
 	Number uint64    // 0: it is none
 	Void   bool      // no holder can have had the number: the lock was removed since
 	At     time.Time // by the clock of the lock's place
-	Host   string    // by whom; empty: not known
+	Host   string    // that succeeded; empty: not known
 }
 
 // A Store keeps the marks of a lock. Its errors say what was tried.
 type Store interface {
-	// List lists all of them. It need not tell what Read does.
+	// List lists all marks. It need not fill in what Read does.
 	List(ctx context.Context) ([]Mark, error)
 	// Read fills in when a mark was made, and by whom.
 	Read(ctx context.Context, m *Mark) error
 	// Write makes a mark of now.
 	Write(ctx context.Context, number uint64) (Mark, error)
-	// Remove removes one. That it is gone is no error.
+	// Remove removes a mark. One that is gone is no error.
 	Remove(ctx context.Context, m Mark) error
 }
 
-// Newest returns the last of some; its number is 0 if there is none.
+// Newest returns the last of some marks; its number is 0 if there is none.
 func Newest(all []Mark) (newest Mark) {
 	for _, m := range all {
 		if m.Number > newest.Number && !m.Void {
@@ -55,7 +55,7 @@ func Last(ctx context.Context, s Store, now time.Time) (*backend.Success, error)
 	return Of(ctx, s, all, now)
 }
 
-// Of returns the last of those that were listed, or nil.
+// Of returns the last of the successes that were listed, or nil.
 func Of(ctx context.Context, s Store, all []Mark, now time.Time) (*backend.Success, error) {
 	last := Newest(all)
 	if last.Number == 0 {
@@ -67,8 +67,8 @@ func Of(ctx context.Context, s Store, all []Mark, now time.Time) (*backend.Succe
 	return &backend.Success{Ago: now.Sub(last.At), Host: last.Host}, nil
 }
 
-// Record adds a success of now. Those of later holders stay: whoever was stopped for long may
-// come after them.
+// Record adds a success of now. Successes of later holders stay: a holder that was stopped for
+// long may come after them.
 func Record(ctx context.Context, s Store, number uint64) error {
 	ours, err := s.Write(ctx, number)
 	if err != nil {
@@ -80,7 +80,7 @@ func Record(ctx context.Context, s Store, number uint64) error {
 	return nil
 }
 
-// Forget removes some.
+// Forget removes some successes.
 func Forget(ctx context.Context, s Store, some []Mark) error {
 	for _, m := range some {
 		if err := s.Remove(ctx, m); err != nil {

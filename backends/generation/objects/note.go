@@ -8,7 +8,7 @@ import (
 	"locksmith/backends/owner"
 )
 
-// texts keeps each as an object.
+// texts keeps each text as an object.
 type texts struct{ lock *Lock }
 
 // Read implements generation.Texts.

@@ -1,6 +1,5 @@
-// Package symlinks locks with numbered symbolic links in a directory that
-// several hosts share: the algorithm, apart from the few file-system calls it
-// needs (Dir).
+// Package symlinks locks with numbered symbolic links in a directory that several hosts share. It
+// is the algorithm, apart from the few calls of the file system that it needs (Dir).
 //
 //	G/lock.<N> -> ../R/x.<ticket>   generation N = 1, 2, 3…; N is the fencing token
 //	R/x.<ticket>/                   exclusive reservation; also a place in the queue
@@ -10,26 +9,24 @@
 //	R/d.<N>-<id> -> record          the holder of generation N succeeded (success.go); no part of the lock
 //	R/broken.<lease>-<id> -> note   who broke that acquisition by hand (note.go); no part of the lock
 //
-// What it does with them is in package generation. Creating a symbolic link has exactly one
-// winner.
+// Package generation says what an attempt does with them. Creating a symbolic link has exactly
+// one winner.
 //
-// Everything that is removed carries a ticket, which names one acquisition and
-// is never used twice. So a removal that comes late, because a process was
-// paused or a server repeats a request, finds nothing to hit. The well-known
-// names, the generations, are never removed while they could matter, and never
-// replaced.
+// Everything that is removed carries a ticket. A ticket names one acquisition and is never used
+// twice. So a removal that comes late, because a process was paused or a server repeats a
+// request, finds nothing to hit. The well-known names, the generations, are never removed while
+// they could matter, and never replaced.
 //
-// A holder is dead by proof (owner.Record.Verdict) or after a whole lease
-// without a heartbeat, as watched on the observer's own clock. A heartbeat sets
-// the time of the holder's own reservation. A locker that was silent for a whole
-// lease before its acquisition was complete starts again with a new ticket:
-// somebody may have decided to break the old one already.
+// A holder counts as dead if that is proven (owner.Record.Verdict), or if the observer has seen
+// no heartbeat for a whole lease by its own clock. A heartbeat sets the time of the holder's own
+// reservation. A locker that was silent for a whole lease before its acquisition was complete
+// starts again with a new ticket, because somebody may have decided to break the old one already.
 //
-// The queue is for fairness and not a rule of safety: when the lock becomes free, a
-// waiter that is not the first leaves it to the others for a moment. Only the first in
-// the queue asks often. What a turn costs, in calls, does not depend on how many wait: a
-// waiter lists the queue when it joins it, and then looks at its predecessor and at the
-// holder only. Those on one host are woken by each other (bells.go).
+// The queue is for fairness and not a rule of safety: when the lock becomes free, a waiter that
+// is not the first leaves it to the others for a moment. Only the first in the queue asks often.
+// How many calls a turn costs does not depend on how many wait: a waiter lists the queue when it
+// joins, and then looks only at its predecessor and at the holder. Waiters on one host wake each
+// other (bells.go).
 //
 // What it needs of the file system: mkdir, symlink and rename are atomic and
 // have one winner; opening a directory anew and reading it shows at least what

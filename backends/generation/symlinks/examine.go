@@ -21,12 +21,12 @@ const otherPlace = "choose another file system or server: locks are not safe the
 type examiner struct {
 	doctor.Examiner
 	dir   Dir    // the lock directory if it is there, else the one above it
-	at    string // ours in it
+	at    string // the directory of the checks, in dir
 	where string // dir, for people
 }
 
 func newExaminer(dir Dir, where string, tell backend.Tell, fail func(string, error) error) *examiner {
-	at := ".doctor." + owner.NewID() // with a dot: such names in a lock directory are nobody's business
+	at := ".doctor." + owner.NewID() // with a dot, because lockers ignore such names in a lock directory
 	return &examiner{dir: dir, at: at, where: where, Examiner: doctor.Examiner{
 		Tell: tell, Place: names{dir}, Thing: "directory", Prefix: at + "/d",
 		Fail: fail, Unanswered: backend.Unclear,
@@ -49,7 +49,7 @@ func (n names) Remove(ctx context.Context, name string) error {
 	return err
 }
 
-// Examine finds out whether a place is fit for such locks, as backend.Backend has it, in a
+// Examine finds out whether a place is fit for such locks, for backend.Backend. It works in a
 // directory of its own in dir, which people know as where.
 func Examine(ctx context.Context, dir Dir, where string, tell backend.Tell, fail func(op string, err error) error) error {
 	return newExaminer(dir, where, tell, fail).examine(ctx)
@@ -82,10 +82,10 @@ func (x *examiner) examine(ctx context.Context) error {
 	)
 }
 
-// OddTarget is what some servers change on the way: it begins elsewhere, and is not clean.
+// OddTarget is a target that some servers change: it leads elsewhere, and is not clean.
 const OddTarget = "../a//b/./c/"
 
-// links: the lock is a symbolic link that is made once.
+// links checks that a symbolic link, such as the lock is, can be made only once.
 func (x *examiner) links(ctx context.Context) error {
 	const name, target = "symbolic links", OddTarget
 	l := x.Fresh()
@@ -123,7 +123,7 @@ func (x *examiner) links(ctx context.Context) error {
 	return nil
 }
 
-// renames: a shared lock is made under another name first.
+// renames checks that a directory can be renamed: a shared lock is first made under another name.
 func (x *examiner) renames(ctx context.Context) error {
 	const name = "rename"
 	from, err := x.New(ctx)
@@ -148,7 +148,7 @@ func (x *examiner) renames(ctx context.Context) error {
 	return nil
 }
 
-// heartbeats: a holder sets the time of its directory, and others see that.
+// heartbeats checks that a holder can set the time of its directory, and that others see it.
 func (x *examiner) heartbeats(ctx context.Context) error {
 	const name = "heartbeat"
 	d, err := x.New(ctx)
@@ -181,7 +181,7 @@ func (x *examiner) heartbeats(ctx context.Context) error {
 	return nil
 }
 
-// clock is for people only.
+// clock compares the clocks, only for people.
 func (x *examiner) clock(ctx context.Context) error {
 	d, err := x.New(ctx)
 	if err != nil {
@@ -204,7 +204,7 @@ func (x *examiner) clock(ctx context.Context) error {
 	return nil
 }
 
-// race: of two who make the same link at the same time one succeeds.
+// race checks that of two that make the same link at the same time one succeeds.
 func (x *examiner) race(ctx context.Context) error {
 	var l string
 	return x.Race(ctx, doctor.Race{
@@ -212,7 +212,7 @@ func (x *examiner) race(ctx context.Context) error {
 		Start: func() error { l = x.Fresh(); return nil },
 		Call:  func(side int) error { return x.dir.Symlink(ctx, []string{"a", "b"}[side], l) },
 		End: func(int) (string, error) {
-			_ = x.dir.Unlink(ctx, l) // else it goes with all the rest
+			_ = x.dir.Unlink(ctx, l) // if this fails, the link goes with all the rest
 			return "", nil
 		},
 	})

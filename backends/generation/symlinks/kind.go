@@ -9,10 +9,9 @@ import (
 	"locksmith/backends/finder"
 )
 
-// A Kind knows the locks below a place that are lock directories. It implements
-// finder.DirectoryKind.
+// A Kind recognizes the lock directories below a place. It implements finder.DirectoryKind.
 type Kind struct {
-	Place Lock // as if the place were one
+	Place Lock // the place, as if it were a lock itself
 	// At is the lock directory at a path of the walk.
 	At func(path string) Dir
 }

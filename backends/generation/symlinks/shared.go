@@ -21,8 +21,8 @@ import (
 //	F  prepare a shared directory with our member in it, under another name;
 //	   rename it; then as steps 5 to 8 of takeExclusive
 //
-// The directory gets its final name only with a member in it: an empty shared directory
-// has ended, and a repeated mkdir could bring back one that has.
+// The directory gets its final name only with a member in it. An empty shared directory has
+// ended, and a repeated mkdir could bring back one that has ended.
 func (a *attempt) takeShared(ctx context.Context) (*hold, error) {
 	if err := a.withdrawOld(ctx); err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (a *attempt) takeShared(ctx context.Context) (*hold, error) {
 	return a.publishShared(ctx, t+1)
 }
 
-// withdrawOld leaves where an earlier Try was when it failed.
+// withdrawOld leaves the shared directory that an earlier Try was in when it failed.
 func (a *attempt) withdrawOld(ctx context.Context) error {
 	if a.Mine != nil && a.Mine.in.kind == shared {
 		return a.Attempt.Withdraw(ctx)
@@ -101,13 +101,13 @@ func (a *attempt) enter(ctx context.Context, t uint64, target entry) (bool, erro
 	switch {
 	case !absent(err):
 		return false, a.undo(ctx, c, "join the shared holders", err)
-	case c.staged: // it is still our place in the queue
+	case c.staged: // the staged directory is still our place in the queue
 		return false, nil
 	}
 	return false, c.Remove(ctx)
 }
 
-// candidate is our claim to be a member, under the ticket that we wait with.
+// candidate is our claim to be a member, under the ticket with which we wait.
 func (a *attempt) candidate(ctx context.Context, t uint64, target entry) (*claim, error) {
 	if a.Mine != nil {
 		c := a.claimOf(target, a.Mine.ticket, a.Mine.Record)
@@ -135,7 +135,7 @@ func (a *attempt) publishShared(ctx context.Context, n uint64) (*hold, error) {
 	}
 	h, err := a.publish(ctx, n)
 	if errors.Is(err, backend.ErrAgain) {
-		err = generation.ErrBroken // its ticket is used up, whoever points to it
+		err = generation.ErrBroken // the ticket of the directory is used up, whichever generation points to it
 	}
 	return h, err
 }
