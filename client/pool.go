@@ -9,26 +9,26 @@ import (
 	"time"
 )
 
-// A Pool keeps helpers that serve one lock after another, for services that take many: a
-// lock then costs no process. Every lock that is held still has a helper of its own. The zero
-// Pool keeps none, and may be used; a Pool must not be copied, and its methods may be called
-// from several goroutines.
+// A Pool keeps helpers that serve one lock after another, for services that take many locks: then
+// a lock costs no process. Every lock that is held still has a helper of its own. The zero Pool
+// keeps no helpers, and may be used. A Pool must not be copied. Its methods may be called from
+// several goroutines.
 //
 //	var locks = client.Pool{Size: 8}
 //	err := locks.Do(ctx, "local:/var/lock/"+key, work)
 //
-// Where no helper is to spare, and for what one that serves several cannot do, the Pool starts
-// a process, as the functions of the package do: for locks on servers, for the options Logger,
-// Slog, Waiting, Wait and Helper, for requests of more than 4 KiB, after a change of this
-// process's directory, environment or user, and in a child after a fork.
+// If no helper is free, or if such a helper cannot do what is asked, the Pool starts a process,
+// as the functions of the package do. Such a helper cannot have locks on servers, the options
+// Logger, Slog, Waiting, Wait and Helper, or requests of more than 4 KiB. It is not used after a
+// change of this process's directory, environment or user, nor in a child after a fork.
 type Pool struct {
-	// Size is how many helpers there are at most that wait or hold a lock. They are started
-	// with the first lock, before they are needed.
+	// Size is how many helpers wait or hold a lock, at most. They are started with the first lock,
+	// before they are needed.
 	Size int
 
 	mu       sync.Mutex
-	idle     []*worker // the one used last comes last
-	live     int       // those that are started, or being started
+	idle     []*worker // the one that was used last comes last
+	live     int       // the helpers that are started, or being started
 	closed   bool
 	unfit    bool // the program serves only one lock
 	identity *identity
@@ -87,7 +87,7 @@ func (p *Pool) Close() {
 	}
 }
 
-// spare returns a helper that waits, or nil, and has others started where they are missing.
+// spare returns a helper that waits, or nil. It has missing helpers started.
 func (p *Pool) spare() *worker {
 	now := identify()
 	p.mu.Lock()
@@ -112,7 +112,7 @@ func (p *Pool) spare() *worker {
 	return nil
 }
 
-// hire starts a helper, and puts it to the others when it is ready.
+// hire starts a helper, and adds it to the others when it is ready.
 func (p *Pool) hire() {
 	w, err := p.start()
 	if err != nil {
@@ -125,7 +125,7 @@ func (p *Pool) hire() {
 	p.put(w)
 }
 
-// put has a helper wait for the next lock, or end.
+// put lets a helper wait for the next lock, or end.
 func (p *Pool) put(w *worker) {
 	p.mu.Lock()
 	stays := !p.closed && !w.isWorn()
@@ -138,7 +138,7 @@ func (p *Pool) put(w *worker) {
 	}
 }
 
-// drop takes note that a helper has ended.
+// drop notes that a helper has ended.
 func (p *Pool) drop(w *worker) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -147,15 +147,15 @@ func (p *Pool) drop(w *worker) {
 }
 
 const (
-	// mostServed and longestServed are how many locks a helper serves before it is replaced,
-	// and for how long: fewer than after which it ends by itself.
+	// mostServed and longestServed are how many locks a helper serves before it is replaced, and for
+	// how long. Both are less than those after which a helper ends by itself.
 	mostServed    = 4000
 	longestServed = 50 * time.Minute
-	// begins is how long a helper that waits may take to begin. One that does not is stopped,
-	// or starved: it is ended before another is asked.
+	// begins is how long a helper that waits may take to begin. A helper that does not begin by then
+	// is stopped, or starved: it is ended before another is asked.
 	begins = time.Second
-	// looksAgain is how long after that the answer is looked for once more, in case it was this
-	// process that was stopped or starved.
+	// looksAgain is how long to look for the answer after that, in case it was this process that was
+	// stopped or starved.
 	looksAgain = begins / 8
 )
 
@@ -180,7 +180,7 @@ func (c *config) seat(waitFlags []string, events bool) *helper {
 		case errNotHere:
 			p.put(w)
 		}
-		return nil // after one that did not begin the next may be stopped, too: a process is not
+		return nil // after a helper that did not begin, the next may be stopped, too; a new process is not
 	}
 	return nil
 }

@@ -57,8 +57,8 @@ func holderOf(t *testing.T, address string) int {
 	return held.Holder.PID
 }
 
-// TestPoolServesAgain: one helper has lock after lock, of each kind on file systems, and
-// nothing of one is left for the next.
+// TestPoolServesAgain: one helper has one lock after another, of each kind on file systems, and
+// no lock leaves anything for the next.
 func TestPoolServesAgain(t *testing.T) {
 	p := newPool(t, 1)
 	dir := t.TempDir()
@@ -89,7 +89,7 @@ func TestPoolServesAgain(t *testing.T) {
 	}
 }
 
-// TestPoolRefusals: what cannot be had is said as without a pool, and the helper goes on.
+// TestPoolRefusals: a refusal is told as without a pool, and the helper goes on.
 func TestPoolRefusals(t *testing.T) {
 	p := newPool(t, 1)
 	address, _ := newLock(t)
@@ -118,7 +118,8 @@ func TestPoolRefusals(t *testing.T) {
 	}
 }
 
-// TestPoolOwnProcess: what a helper that serves several cannot do, a process does.
+// TestPoolOwnProcess: a process of its own does what a helper that serves several locks cannot
+// do.
 func TestPoolOwnProcess(t *testing.T) {
 	p := newPool(t, 1)
 	address, _ := newLock(t)
@@ -158,7 +159,8 @@ func TestPoolOwnProcess(t *testing.T) {
 	}
 }
 
-// TestPoolClosed: locks stay, helpers that wait go, and the pool works on without.
+// TestPoolClosed: when a pool is closed, locks stay and helpers that wait go. The pool works on
+// without helpers.
 func TestPoolClosed(t *testing.T) {
 	p := newPool(t, 2)
 	address, _ := newLock(t)
@@ -178,7 +180,7 @@ func TestPoolClosed(t *testing.T) {
 	use(t, p, address)
 }
 
-// TestPoolStopped: a helper that was stopped while it waited is not asked: it would take the
+// TestPoolStopped: a helper that was stopped while it waited gets no request: it would take the
 // lock when it wakes.
 func TestPoolStopped(t *testing.T) {
 	p := newPool(t, 1)
@@ -192,13 +194,13 @@ func TestPoolStopped(t *testing.T) {
 	lab.Eventually(t, "it is replaced", func() bool { use(t, p, address); return p.Idle() == 1 })
 }
 
-// TestPoolStarved: a helper that hardly runs serves on, or is given up before it has the lock. No
-// lock is left to its lease.
+// TestPoolStarved: a helper that hardly runs goes on serving, or is given up before it has the
+// lock. No lock is left to its lease.
 func TestPoolStarved(t *testing.T) {
 	p := newPool(t, 1)
 	address, _ := newLock(t)
 	address = "nfs:" + strings.TrimPrefix(address, "local:")
-	starving, err := os.FindProcess(p.PIDs()[0]) // which will be no other process
+	starving, err := os.FindProcess(p.PIDs()[0]) // this pid will be no other process
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +210,7 @@ func TestPoolStarved(t *testing.T) {
 	defer hunger.Wait()
 	defer feed()
 	hunger.Go(func() {
-		defer func() { _ = starving.Signal(syscall.SIGCONT) }() // it may have been given up
+		defer func() { _ = starving.Signal(syscall.SIGCONT) }() // the helper may have been given up
 		for {
 			_ = starving.Signal(syscall.SIGSTOP)
 			select {
@@ -234,8 +236,8 @@ func TestPoolStarved(t *testing.T) {
 	mustBeHad(t, []string{address})
 }
 
-// TestPoolAllStopped: who finds one helper that is stopped does not try the others, one second
-// each.
+// TestPoolAllStopped: after one helper that is stopped, a client does not try the others, one
+// second each.
 func TestPoolAllStopped(t *testing.T) {
 	p := newPool(t, 4)
 	address, _ := newLock(t)
@@ -246,7 +248,7 @@ func TestPoolAllStopped(t *testing.T) {
 	use(t, p, address)
 	idle := p.Idle()
 	for _, pid := range p.PIDs() {
-		kill(t, pid) // or Close would wait for it
+		kill(t, pid) // or Close would wait for the helper
 	}
 	if idle != 3 {
 		t.Errorf("%d of 4 stopped helpers wait after %v: more than one was asked", idle, time.Since(begun))
@@ -286,7 +288,7 @@ func TestPoolStoppedClient(t *testing.T) {
 func beStoppedClient(t *testing.T) {
 	p := &client.Pool{Size: 1}
 	defer p.Close()
-	if _, err := p.Acquire(t.Context(), "local:/x"); err == nil { // which has the helper started
+	if _, err := p.Acquire(t.Context(), "local:/x"); err == nil { // this starts the helpers
 		t.Error("there is a lock without a helper")
 	}
 	lab.Eventually(t, "its helper is ready", func() bool { return p.Idle() == 1 })
@@ -299,8 +301,8 @@ func beStoppedClient(t *testing.T) {
 	}
 }
 
-// TestPoolKilled: a helper that dies with a lock is a loss, and its program need not wait for
-// the lease; one that dies while it waits is no matter.
+// TestPoolKilled: if a helper dies with a lock, that is a loss, and its program need not wait for
+// the lease. If a helper dies while it waits, that does not matter.
 func TestPoolKilled(t *testing.T) {
 	p := newPool(t, 1)
 	address, _ := newLock(t)
@@ -320,8 +322,8 @@ func TestPoolKilled(t *testing.T) {
 	use(t, p, address)
 }
 
-// TestPoolKilledAtRelease: a helper that does not release in time is killed and told of as
-// without a pool, and its program has the lock again at once.
+// TestPoolKilledAtRelease: a helper that does not release in time is killed, and told of as
+// without a pool. Its program has the lock again at once.
 func TestPoolKilledAtRelease(t *testing.T) {
 	p := newPool(t, 1)
 	address, _ := newLock(t)
@@ -359,7 +361,7 @@ func TestPoolLoss(t *testing.T) {
 	}
 }
 
-// TestPoolOfOthers: a helper that serves one lock only does so.
+// TestPoolOfOthers: a helper that can serve only one lock serves one lock.
 func TestPoolOfOthers(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "locksmith")
 	text := "#!/bin/sh\ncase \" $* \" in *\" --again \"*) echo ERR code=usage text=unknown flag --again; exit 64;; esac\n" +
@@ -383,8 +385,8 @@ func TestPoolOfOthers(t *testing.T) {
 
 var long = flag.Bool("long", false, "take as many locks as the promise says")
 
-// TestPoolLeavesNothing: after many locks there is no descriptor, goroutine, process or zombie
-// more, in this process or its helpers. With -long helpers are replaced meanwhile.
+// TestPoolLeavesNothing: after many locks, this process and its helpers have no more descriptors,
+// goroutines, processes or zombies than before. With -long helpers are replaced meanwhile.
 func TestPoolLeavesNothing(t *testing.T) {
 	p := newPool(t, 2)
 	locks := 2000
@@ -451,7 +453,7 @@ func countResources(t *testing.T, p *client.Pool) (r resources) {
 	return r
 }
 
-// entries counts those of a process's directory in /proc.
+// entries counts the entries of a directory of a process in /proc.
 func entries(t *testing.T, pid int, directory string) int {
 	t.Helper()
 	all, err := os.ReadDir(filepath.Join("/proc", strconv.Itoa(pid), directory))

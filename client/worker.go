@@ -16,13 +16,13 @@ type worker struct {
 
 	mu     sync.Mutex
 	served int
-	seat   *helper // of the acquisition that it serves; nil: it waits
-	number uint64  // of that
+	seat   *helper // the helper of the acquisition that it serves; nil: it waits
+	number uint64  // of that acquisition
 	begun  chan protocol.Line
-	ended  bool // its output has, or its input
+	ended  bool // its output has ended, or its input
 }
 
-// A serving is what a lock's helper has where the process is a worker's.
+// A serving is what a lock's helper has if its process is a worker's.
 type serving struct {
 	worker  *worker
 	number  uint64
@@ -63,7 +63,7 @@ func newWorker(p *Pool, h *helper) (_ *worker, err error) {
 	return nil, err
 }
 
-// listen hands on what the helper says to whom it is for.
+// listen hands each line of the helper to the acquisition that it is about.
 func (w *worker) listen() {
 	for r := range w.process.lines {
 		if r.err != nil {
@@ -74,8 +74,7 @@ func (w *worker) listen() {
 	}
 }
 
-// hand hands one line on. What is about another acquisition than the one at hand means
-// nothing.
+// hand hands one line on. A line about another acquisition than the present one means nothing.
 func (w *worker) hand(line protocol.Line) {
 	w.mu.Lock()
 	seat, begun := w.seat, w.begun
@@ -99,7 +98,7 @@ func (w *worker) hand(line protocol.Line) {
 	seat.finish(nil)
 }
 
-// finish is the end of the lines of one acquisition; err is nil after a last line.
+// finish ends the lines of one acquisition; err is nil after a last line.
 func (h *helper) finish(err error) {
 	close(h.exited)
 	if err != nil {
@@ -108,7 +107,7 @@ func (h *helper) finish(err error) {
 	close(h.lines)
 }
 
-// end is the end of the helper's output.
+// end is called at the end of the helper's output.
 func (w *worker) end(err error) {
 	w.pool.drop(w)
 	w.mu.Lock()
@@ -126,24 +125,24 @@ func (w *worker) end(err error) {
 	_ = w.process.stdin.Close()
 	if seat != nil {
 		select {
-		case <-w.process.exited: // then it is dead by proof
+		case <-w.process.exited: // then the helper is dead by proof
 		case <-time.After(2 * time.Second):
 		}
 		seat.finish(err)
 	}
 }
 
-// isWorn reports that it has served for long enough.
+// isWorn reports whether the worker has served for long enough.
 func (w *worker) isWorn() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.ended || w.served >= mostServed || time.Since(w.born) > longestServed
 }
 
-// retire has it end, in the background.
+// retire lets the worker end, in the background.
 func (w *worker) retire() { go w.process.end() }
 
-// serve has it begin an acquisition.
+// serve lets the worker begin an acquisition.
 func (w *worker) serve(args []string, grace time.Duration) (*helper, error) {
 	w.mu.Lock()
 	w.served++
@@ -152,7 +151,7 @@ func (w *worker) serve(args []string, grace time.Duration) (*helper, error) {
 	line, err := protocol.Request{Word: protocol.WordAcquire, Number: n, Args: args}.Line().Format()
 	if err != nil || w.ended {
 		w.mu.Unlock()
-		if err != nil { // it is too long, or no text
+		if err != nil { // the request is too long, or no text
 			return nil, errNotHere
 		}
 		return nil, errEnded
@@ -182,8 +181,8 @@ func (w *worker) serve(args []string, grace time.Duration) (*helper, error) {
 	return nil, errNotBegun
 }
 
-// hear waits for the answer to a request, for one time after the other. At the end of each it may
-// be this process that did not run: then the answer comes within the next.
+// hear waits for the answer to a request, for each of these times in turn. At the end of one, it
+// may be this process that did not run: then the answer comes within the next.
 func hear(begun <-chan protocol.Line, times ...time.Duration) (line protocol.Line, answered bool) {
 	for _, d := range times {
 		late := time.NewTimer(d)
@@ -197,12 +196,13 @@ func hear(begun <-chan protocol.Line, times ...time.Duration) (line protocol.Lin
 	return line, false
 }
 
-// giveUp ends a worker that has not begun what it was asked for. With its input closed it does
-// not begin any more. One that began at the last moment runs, and may have the lock: it releases
-// by itself, which a kill would leave to the lease. Any other is killed.
+// giveUp ends a worker that has not begun what it was asked for. With its input closed the worker
+// does not begin any more. A worker that began at the last moment runs, and may have the lock: it
+// releases the lock by itself; after a kill, others would wait for the lease. Any other worker is
+// killed.
 func (w *worker) giveUp(begun <-chan protocol.Line) {
 	w.mu.Lock()
-	w.ended = true // it serves nobody else
+	w.ended = true // the worker serves nobody else
 	w.mu.Unlock()
 	p := w.process
 	_ = p.stdin.Close()
@@ -235,8 +235,8 @@ func (h *helper) letGo() {
 	}
 }
 
-// hurry bounds how long the helper's lines are waited for, where they come from a process of
-// its own: what that leaves running may keep the pipe.
+// hurry bounds the wait for the helper's lines, if they come from a process of its own: what that
+// process leaves running may keep the pipe.
 func (h *helper) hurry(until time.Time) {
 	if h.serving == nil {
 		_ = h.stdout.SetReadDeadline(until)

@@ -13,15 +13,15 @@ import (
 	"locksmith/protocol"
 )
 
-// A Refusal is what a parent is told that decides how to wait.
+// A Refusal is what a parent that decides how to wait is told.
 type Refusal struct {
 	Tries  int
 	Waited time.Duration
 	Held   *backend.HeldError
 }
 
-// An Answer is what it decides: to end the wait, to pause before the next try, or, with a pause
-// of 0, to wait as helpers do until another holder is seen.
+// An Answer is the parent's decision: to end the wait, to pause before the next try, or, with a
+// pause of 0, to wait as helpers do until another holder is seen.
 type Answer struct {
 	Ends  bool
 	Pause time.Duration
@@ -59,7 +59,7 @@ func (q *Questions) Ask(ctx context.Context, r Refusal) (Answer, error) {
 	case <-ctx.Done():
 		return Answer{}, ctx.Err()
 	case a := <-q.lines:
-		if errors.Is(a.err, io.EOF) { // the hang-up ends ctx
+		if errors.Is(a.err, io.EOF) { // the parent's hang-up ends ctx
 			<-ctx.Done()
 			return Answer{}, ctx.Err()
 		}
@@ -96,7 +96,7 @@ func parseAnswer(l protocol.Line) (Answer, error) {
 	return Answer{}, &AnswerError{fmt.Errorf("%s is neither PAUSE nor END", l.Word)}
 }
 
-// An AnswerError is an answer that is none.
+// An AnswerError says that an answer of the parent cannot be understood.
 type AnswerError struct{ Err error }
 
 func (e *AnswerError) Error() string {
@@ -128,7 +128,7 @@ func (w *waiting) restAsAsked(ctx context.Context) error {
 	return w.pause(ctx, answer.Pause)
 }
 
-// pause keeps the place in the queue meanwhile, as far as the kind of lock can.
+// pause pauses, and keeps the place in the queue meanwhile, as far as the kind of lock can.
 func (w *waiting) pause(ctx context.Context, d time.Duration) error {
 	c := w.helper.Request.Clock
 	until := c.Now() + d
@@ -142,7 +142,7 @@ func (w *waiting) pause(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-// sameHolder reports that nothing tells one holder from the other. Scripts have no id.
+// sameHolder reports whether nothing tells one holder from the other. Scripts have no id.
 func sameHolder(a, b backend.Holder) bool {
 	return idOf(a) == idOf(b) && (idOf(a) != "" || a.PID == b.PID)
 }

@@ -10,25 +10,25 @@ import (
 	"locksmith/protocol"
 )
 
-// Requests are those of a parent that has one helper serve one acquisition after another.
-// A goroutine reads them, so that a cancellation is heard while the lock is waited for.
+// Requests are the requests of a parent that has one helper serve one acquisition after another.
+// A goroutine reads them, so that the helper hears a cancellation while it waits for the lock.
 type Requests struct {
 	in     *os.File
 	reader *protocol.Reader
 	parent context.Context // ends with the parent's wish for anything
 
 	next chan *Asked // closed after the last one
-	err  error       // why it was the last; read after next is closed
+	err  error       // why the last one was the last; read it after next is closed
 
 	mu     sync.Mutex
 	latest *Asked
 }
 
-// An Asked is one acquisition that is asked for.
+// An Asked is one acquisition that the parent asks for.
 type Asked struct {
 	Number  uint64
 	Args    []string
-	Context context.Context // ends when it is not wanted any more
+	Context context.Context // ends when the acquisition is not wanted any more
 	end     context.CancelCauseFunc
 	over    bool // its last answer is out
 }
@@ -46,10 +46,10 @@ func ReadRequests(parent context.Context, in *os.File) (*Requests, error) {
 	return r, nil
 }
 
-// Next returns the next acquisition that is asked for. Its context has ended already if the
-// parent does not want it any more, which is looked for to the end of what is there: so one
-// that was stopped for an hour begins nothing that nobody waits for. nil is the end; the error
-// is nil if the parent made it.
+// Next returns the next acquisition that the parent asks for. Its context has ended already if
+// the parent does not want it any more: Next reads all that is there to find out. So a helper
+// that was stopped for an hour begins nothing that nobody waits for. nil is the end; the error is
+// nil if the parent ended it.
 func (r *Requests) Next() (*Asked, error) {
 	select {
 	case a, ok := <-r.next:
@@ -74,7 +74,7 @@ func (r *Requests) read() {
 	defer close(r.next)
 	var fresh *Asked
 	for {
-		// What has been read is begun only if nothing more is there.
+		// A request that has been read begins only if nothing more is there.
 		for fresh != nil && !r.reader.Buffered() {
 			more, err := readable(r.in)
 			if err != nil {
@@ -98,7 +98,7 @@ func (r *Requests) read() {
 	}
 }
 
-// take acts on one line. fresh is the acquisition that has not begun.
+// take acts on one line. fresh is an acquisition that has not begun.
 func (r *Requests) take(line protocol.Line, fresh *Asked) (*Asked, error) {
 	q, err := protocol.ParseRequest(line)
 	if err != nil {
@@ -110,7 +110,7 @@ func (r *Requests) take(line protocol.Line, fresh *Asked) (*Asked, error) {
 		if r.latest != nil && r.latest.Number == q.Number {
 			r.latest.end(ErrLetGo)
 		}
-		return fresh, nil // of one that is over, it has crossed with the answer
+		return fresh, nil // the request is over: this line has crossed with the answer
 	}
 	if r.latest != nil && !r.latest.over {
 		return nil, fmt.Errorf("%w: ACQUIRE n=%d before the last answer to n=%d", protocol.ErrMalformed, q.Number, r.latest.Number)
@@ -121,7 +121,7 @@ func (r *Requests) take(line protocol.Line, fresh *Asked) (*Asked, error) {
 	return a, nil
 }
 
-// stop ends what is asked for at the end of the requests, or where they cannot be read.
+// stop ends what is asked for, at the end of the requests or when they cannot be read.
 func (r *Requests) stop(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

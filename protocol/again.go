@@ -11,13 +11,13 @@ const (
 	WordBegun   = "BEGUN"   // the helper has begun a request
 	WordAcquire = "ACQUIRE" // the parent wants a lock
 	WordCancel  = "CANCEL"  // the parent does not want it any more
-	WordRelease = "RELEASE" // the same, of a lock that is held
+	WordRelease = "RELEASE" // the same, for a lock that is held
 )
 
 // numberKey is the key of a request's number, which every answer to it repeats.
 const numberKey = "n"
 
-// argKey is that of an argument of ACQUIRE, counted from 1: no key comes twice.
+// argKey is the key of an argument of ACQUIRE. Arguments count from 1, so no key comes twice.
 func argKey(i int) string { return "arg" + strconv.Itoa(i+1) }
 
 // A Request is one line of a parent to a helper that serves several.
@@ -83,8 +83,8 @@ func Ready() Line { return Line{Word: WordReady}.With("proto", strconv.Itoa(Vers
 // ownKey says of an ERR that the request needs a helper of its own.
 const ownKey = "own"
 
-// WithOwn returns an ERR line that says so.
+// WithOwn returns an ERR line that says that the request needs a helper of its own.
 func (l Line) WithOwn() Line { return l.With(ownKey, "1") }
 
-// NeedsOwn reports that the line is one.
+// NeedsOwn reports whether the line is such a line.
 func (l Line) NeedsOwn() bool { return l.Word == WordErr && l.Value(ownKey) == "1" }

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzReader: whatever comes out of a helper's pipe is read to its end, line by
-// line, and what is taken for a line is exactly one of those that came.
+// FuzzReader: whatever comes out of a helper's pipe is read to its end, line by line, and each
+// line that is read is exactly one that came.
 func FuzzReader(f *testing.F) {
 	long := strings.Repeat("x", MaxLine)
 	for _, s := range []string{"", "\n", "OK a=b\nLOST", "OK a=" + long + "\nRELEASED held_ms=1\n", "OK\r\nOK\n", "\x00\n\xff\n"} {
@@ -38,7 +38,7 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// FuzzMessages: what an OK or ERR line says is what it is printed as.
+// FuzzMessages: an OK or ERR line that is read and printed again is the same.
 func FuzzMessages(f *testing.F) {
 	for _, s := range []string{
 		"OK proto=1 id=a token=18446744073709551615 mode=shared waited_ms=0 lease_ms=1000 lock=local:/x",

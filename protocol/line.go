@@ -42,7 +42,7 @@ func (l Line) Get(key string) (string, bool) {
 	return "", false
 }
 
-// Value returns the value of key, or "" where the line has none.
+// Value returns the value of key, or "" if the line has none.
 func (l Line) Value(key string) string {
 	v, _ := l.Get(key)
 	return v

@@ -27,20 +27,20 @@ const (
 
 // A Grant is what an OK line says.
 type Grant struct {
-	// ID names this acquisition, never used twice. That of a set is the ids of its
-	// locks in the order given, separated by commas; empty if the line would be too long.
+	// ID names this acquisition, never used twice. The ID of a set is the ids of its locks in the
+	// order given, separated by commas; empty if the line would be too long.
 	ID    string
 	Token uint64 // fencing token; 0 where the backend has none
-	// Tokens are those of the locks of a set, in the order given; nil: it is one lock.
+	// Tokens are the tokens of the locks of a set, in the order given; nil: it is one lock.
 	Tokens []uint64
 	Mode   string        // "exclusive" or "shared"; of a set also "mixed"
 	Waited time.Duration // from start to OK
 	Lease  time.Duration // how long a silent holder is believed
-	// Lock is the address. Those of a set are separated by line feeds; empty if the
-	// line would be too long.
+	// Lock is the address. The addresses of a set are separated by line feeds; empty if the line
+	// would be too long.
 	Lock string
-	// Index says which of several addresses Lock is, counted from 1 in the order given; 0: it
-	// was not one of several of which any would do.
+	// Index says which of several addresses Lock is, if any would do, counted from 1 in the order
+	// given; 0: there were not several of which any would do.
 	Index int
 }
 
@@ -176,12 +176,12 @@ type Holder struct {
 	User      string
 	Host      string
 	PID       int
-	Program   string        // the name of what it holds for
+	Program   string        // the name of the program that it holds the lock for
 	Age       time.Duration // since it acquired the lock
 	Heartbeat time.Duration // since its last sign of life
 }
 
-// Append adds what is known of the holder to a line.
+// Append adds to a line what is known of the holder.
 func (h Holder) Append(l Line) Line {
 	if h.ID != "" {
 		l = l.With("holder", h.ID)
@@ -207,8 +207,8 @@ func (h Holder) Append(l Line) Line {
 	return l
 }
 
-// ParseHolder reads what an ERR line says of the holder. What is missing or
-// unreadable stays zero: it only informs.
+// ParseHolder reads what an ERR line says of the holder. What is missing or unreadable stays
+// zero, because it only informs.
 func ParseHolder(l Line) Holder {
 	h := Holder{ID: l.Value("holder"), User: l.Value("user"), Host: l.Value("host"), Program: l.Value("program")}
 	h.PID, _ = strconv.Atoi(l.Value("pid"))
@@ -228,8 +228,8 @@ func (l Line) WithWaited(d time.Duration) Line { return l.With("waited_ms", mill
 // Count returns the line with a number more.
 func (l Line) Count(key string, n int) Line { return l.With(key, strconv.Itoa(n)) }
 
-// Pause returns the answer to a BUSY line: to try again after a pause, or with 0 to wait as
-// helpers do until another holder is seen.
+// Pause returns the answer to a BUSY line: try again after a pause; or, with 0, wait as helpers
+// do until another holder is seen.
 func Pause(d time.Duration) Line { return Line{Word: WordPause}.With("ms", millis(d)) }
 
 // Beat returns a BEAT line: the heartbeat was sent this long ago.

@@ -59,7 +59,7 @@ func TestPageGrammar(t *testing.T) {
 	}
 }
 
-// TestAdditions: what the page allows without a new number changes nothing for who does not
+// TestAdditions: what the page allows without a new number changes nothing for those that do not
 // know it.
 func TestAdditions(t *testing.T) {
 	ok, err := Parse("OK colour=red lock=local:/a proto=1 lease_ms=1000 x.y-z= waited_ms=3 mode=exclusive id=3f text=welcome")

@@ -176,7 +176,7 @@ func throughLine(t *testing.T, g Grant) (string, Grant) {
 	return s, back
 }
 
-// What a parent cannot do without is in the line of a set of any size.
+// TestLargeSetsGrantFits: the line of a set of any size has what a parent cannot do without.
 func TestLargeSetsGrantFits(t *testing.T) {
 	g := Grant{Mode: "shared"}
 	for i := range 1000 {

@@ -33,9 +33,9 @@ func IsControl(r rune) bool {
 	return r < 0x20 || r >= 0x7f && r < 0xa0 || r >= 0x2028 && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 }
 
-// Misleads reports what IsControl does, and the invisible marks that turn the direction
-// of writing (Unicode's Bidi_Control): with them two names look alike. A line's text may
-// hold those; CleanText and lock addresses do not.
+// Misleads reports what IsControl does, and also the invisible marks that turn the direction of
+// writing (Unicode's Bidi_Control), by which two names look alike. A line's text may hold those
+// marks; clean text and lock addresses do not.
 func Misleads(r rune) bool { return IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
 
 func cleanText(s string) bool {
