@@ -20,21 +20,21 @@ import (
 	"locksmith/test/lab"
 )
 
-// A Contest is a chaos test of one lock: processes contend for it, and some of them are
-// killed at random. Each that gets the lock makes sure that no living process has it that
-// must not have it at the same time.
+// A Contest is a chaos test of one lock: processes contend for it, and some of them are killed at
+// random. Each process that gets the lock makes sure that no other living process has it, unless
+// they share it.
 type Contest struct {
 	// Role is the part that copies of the test binary play to contend: they call Contend.
 	Role string
-	// Contenders is how many there are at a time, and Kills how often one is killed.
+	// Contenders is how many processes contend at a time. Kills is how often one is killed.
 	Contenders, Kills int
-	// Rounds is how often each gets in, unless it is killed.
+	// Rounds is how often each gets the lock, unless it is killed.
 	Rounds int
-	// Stay is how long it is inside: the longer, the more die there.
+	// Stay is how long each holds the lock: the longer, the more die with it.
 	Stay time.Duration
-	// Modes are those that it wants the lock in, one at random each time.
+	// Modes are the modes in which each wants the lock, one at random each time.
 	Modes []string
-	// Attempt is a wish for the lock that is in a directory.
+	// Attempt returns an attempt at the lock that is in a directory.
 	Attempt func(dir, mode string) (backend.Attempt, error)
 }
 
@@ -43,8 +43,8 @@ const (
 	witnessVariable = "LOCKSMITH_TEST_WITNESS" // the directory of the witness
 )
 
-// Run lets them contend for the lock in a directory. Afterwards somebody must have had it
-// in each mode.
+// Run lets the processes contend for the lock in a directory. Afterwards somebody must have had
+// it in each mode.
 func (c Contest) Run(t *testing.T, dir string) {
 	t.Helper()
 	w := witness{dir: t.TempDir()}
@@ -63,7 +63,7 @@ func (c Contest) Run(t *testing.T, dir string) {
 	}
 }
 
-// Contend is a contender's life; it returns the exit status.
+// Contend is the life of a contender, and returns its exit status.
 func (c Contest) Contend() int {
 	dir, w := os.Getenv(lockVariable), witness{dir: os.Getenv(witnessVariable)}
 	for range c.Rounds {
@@ -93,8 +93,8 @@ func (c Contest) enterOnce(dir string, w witness) error {
 	return h.Release(ctx)
 }
 
-// Chaos lets copies contend and kills some of them with -9 at random moments,
-// each replaced by another. Those that are left must end well.
+// Chaos lets copies of the test binary contend. It kills some with -9 at random moments, and
+// replaces each by another. Those that are left must end well.
 func Chaos(t *testing.T, contenders, kills int, contender func() *exec.Cmd) {
 	t.Helper()
 	seed := uint64(time.Now().UnixNano())
@@ -111,14 +111,14 @@ func Chaos(t *testing.T, contenders, kills int, contender func() *exec.Cmd) {
 		running[i] = lab.Start(t, contender())
 	}
 	for _, c := range running {
-		<-c.Ended() // they have their own bounds
+		<-c.Ended() // contenders have their own bounds
 		c.Exits(0)
 	}
 }
 
-// A witness knows which processes are inside, that is, have the lock, from two sources: a
-// lock of the kernel's, which ends with its process, and a log of those that came and went.
-// Only the log tells of an intruder that is dead by now.
+// A witness knows which processes are inside, that is, have the lock. It has two sources: a lock
+// of the kernel, which ends with its process, and a log of those that came and went. Only the log
+// tells of an intruder that has died since.
 type witness struct{ dir string }
 
 // What the lines of the log begin with. The mode, the process and the token follow.
@@ -129,8 +129,8 @@ const (
 
 func (w witness) log() string { return filepath.Join(w.dir, "log") }
 
-// stay enters, stays for a while, and leaves. The lines in the log are single appends, so
-// that they come in the order of events.
+// stay enters, stays for a while, and leaves. Each line in the log is a single append, so the
+// lines are in the order of events.
 func (w witness) stay(mode string, token uint64, d time.Duration) error {
 	self, err := process.Find(os.Getpid())
 	if err != nil {
@@ -178,8 +178,8 @@ func (w witness) occupy(mode string) (*os.File, error) {
 	return room, nil
 }
 
-// check looks for processes that must not be inside with us: those that live, came before
-// us and have not left, and if we are exclusive, any that came after us.
+// check looks for processes that must not be inside with us: living ones that came before us and
+// have not left; and, if we are exclusive, any that came after us.
 func (w witness) check(us visit) error {
 	raw, err := os.ReadFile(w.log())
 	if err != nil {
@@ -217,7 +217,7 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s[:i], s[i+len(sep):], true
 }
 
-// A visit is one time that somebody is inside.
+// A visit is one stay of a process inside.
 type visit struct {
 	mode    string
 	process process.Process

@@ -9,7 +9,7 @@ import (
 	"locksmith/backends/process"
 )
 
-// TestWitness: who may be inside with whom.
+// TestWitness: a witness knows who may be inside with whom.
 func TestWitness(t *testing.T) {
 	self, err := process.Find(os.Getpid())
 	MustWork(t, err)
@@ -50,7 +50,7 @@ func TestWitness(t *testing.T) {
 	}
 }
 
-// TestRoom: the kernel tells of those that are inside at once.
+// TestRoom: the kernel's lock tells of processes that are inside at once.
 func TestRoom(t *testing.T) {
 	w := witness{dir: t.TempDir()}
 	for _, c := range []struct {

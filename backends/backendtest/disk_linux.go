@@ -17,9 +17,9 @@ import (
 	"locksmith/test/lab"
 )
 
-// AsRoot reports whether the test is to go on, because this process may mount. Anybody
-// else runs the same test in a copy of the test binary that is root in a namespace of its
-// own (user_namespaces(7)), and is told false.
+// AsRoot reports whether this process may mount, so that the test is to go on. Else AsRoot runs
+// the same test in a copy of the test binary that is root in a namespace of its own
+// (user_namespaces(7)), and returns false.
 func AsRoot(t *testing.T) bool {
 	t.Helper()
 	if os.Getuid() == 0 {
@@ -54,8 +54,8 @@ func Memory(t *testing.T, limits ...string) string {
 	return dir
 }
 
-// Image returns a directory on a file system that mkfs makes in a file. Where the kernel
-// has no such file system, which test/run says, the test skips, on CI too.
+// Image returns a directory on a file system that mkfs makes in a file. If the kernel has no such
+// file system, which test/run says, the test skips, on CI too.
 func Image(t *testing.T, kind, size string, mkfs ...string) string {
 	t.Helper()
 	lab.NeedRoot(t)
@@ -76,7 +76,7 @@ func Image(t *testing.T, kind, size string, mkfs ...string) string {
 	return dir
 }
 
-// kernelHas is asked after a mount, which loads what there is as a module.
+// kernelHas is called after a mount, because a mount loads the module, if there is one.
 func kernelHas(t *testing.T, kind string) bool {
 	t.Helper()
 	known, err := os.ReadFile("/proc/filesystems")
@@ -106,8 +106,8 @@ func fillUp(t *testing.T, path string) {
 	}
 }
 
-// UseUpInodes makes directories in a new one until there are no more inodes, and removes
-// as many as are to be spared.
+// UseUpInodes makes directories in a new directory until there are no more inodes, and then
+// removes spare of them.
 func UseUpInodes(t *testing.T, filler string, spare int) {
 	t.Helper()
 	MustWork(t, os.Mkdir(filler, 0o755))
@@ -124,7 +124,7 @@ func UseUpInodes(t *testing.T, filler string, spare int) {
 	}
 }
 
-// FullDisk: a file can be made, but there is no room for what goes into it. try takes the
+// FullDisk: on the disk a file can be made, but there is no room for its content. try takes the
 // lock at a path and releases it.
 func FullDisk(t *testing.T, try func(path string) error) {
 	t.Helper()

@@ -9,8 +9,8 @@ import (
 	"locksmith/backends/owner"
 )
 
-// kernelFrees: neither the parent that lives, nor the record, nor a request that breaks nobody by
-// its lease keeps the lock of a holder that is gone. Nothing was broken for that.
+// kernelFrees: the lock of a holder that is gone is free, in spite of a living parent, of its
+// record, and of a request that breaks nobody by lease. Nothing is broken for that.
 func kernelFrees(t *testing.T, f Fixture) {
 	f.Abandon(take(t, f, orphaned(t)))
 	r := Request()
@@ -34,8 +34,8 @@ func waitEndsWithDrop(t *testing.T, f Fixture) {
 	MustRelease(t, MustAcquire(t, a))
 }
 
-// nobodyBreaks: the lock stays with its holder, and nobody is there who could be broken when that
-// is gone.
+// nobodyBreaks: a break leaves the lock with its holder. When the holder is gone, there is nobody
+// to break.
 func nobodyBreaks(t *testing.T, f Fixture) {
 	b := f.Open()
 	h := take(t, f, Request())

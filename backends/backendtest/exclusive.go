@@ -103,7 +103,7 @@ func waitEndsWithContext(t *testing.T, f Fixture) {
 	done := waits(t, ctx, a)
 	cancel()
 	err := mustEnd(t, done)
-	if err == nil { // just then it was time for another try
+	if err == nil { // the wait ended because it was time for another try
 		err = a.Wait(ctx)
 	}
 	if !errors.Is(err, context.Canceled) {
@@ -116,7 +116,7 @@ func waitEndsWithContext(t *testing.T, f Fixture) {
 	nothingLeft(t, f)
 }
 
-// waitEndsWithDeath: the helper is dead already, its parent dies while we wait.
+// waitEndsWithDeath: the helper is dead already, and its parent dies while we wait.
 func waitEndsWithDeath(t *testing.T, f Fixture) {
 	parent := exec.Command("sleep", "60")
 	if err := parent.Start(); err != nil {
@@ -181,7 +181,8 @@ func (c *census) enter(t *testing.T, mode string) (leave func()) {
 	return func() { mine.Add(-1) }
 }
 
-// contend lets several take the lock so often each, for as long as stay, and counts them.
+// contend lets several take the lock, each so often, and stay for so long, and counts the
+// holders.
 func contend(t *testing.T, f Fixture, rounds int, stay time.Duration, request func(i int) backend.Request) *census {
 	t.Helper()
 	const contenders = 8
@@ -331,7 +332,7 @@ func tendBeside(t *testing.T, f Fixture) {
 	tending.Wait()
 }
 
-// breakByID is for backends that know how.
+// breakByID is for backends that can break by id.
 func breakByID(t *testing.T, f Fixture) {
 	b := f.Open()
 	h := take(t, f, Request())

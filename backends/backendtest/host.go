@@ -10,11 +10,11 @@ import (
 	"locksmith/backends/process"
 )
 
-// Lease is that of the requests of a Host.
+// Lease is the lease of a Host's requests.
 const Lease = time.Minute
 
-// BubbleTime is the clock of a synctest bubble since its beginning. That of
-// clock.Runtime would be negative: it begins with this process, which is later.
+// BubbleTime is the clock of a synctest bubble since its beginning. clock.Runtime would be
+// negative: it begins with this process, which is later.
 type BubbleTime struct{ clock.Runtime }
 
 // Now implements clock.Clock.
@@ -22,17 +22,17 @@ func (BubbleTime) Now() time.Duration {
 	return time.Since(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC))
 }
 
-// A Host is where helpers run that use a lock on fake time. Only there it is known which
-// of them are dead.
+// A Host is a machine whose helpers use a lock on fake time. Only that machine knows which of
+// them are dead.
 type Host struct {
 	Name string
 	Dead map[int]bool // by pid
 }
 
-// NewHost returns one on which nobody is dead yet.
+// NewHost returns a host on which nobody is dead yet.
 func NewHost(name string) Host { return Host{name, map[int]bool{}} }
 
-// Judge is what is known there of a holder.
+// Judge is what the host knows of a holder.
 func (h Host) Judge(r owner.Record) owner.Verdict {
 	switch {
 	case r.Place.Host != h.Name:
@@ -43,7 +43,7 @@ func (h Host) Judge(r owner.Record) owner.Verdict {
 	return owner.Alive
 }
 
-// Request is one by a helper there, whose pid is 1.
+// Request is a request of a helper there, whose pid is 1.
 func (h Host) Request(mode string) backend.Request {
 	return backend.Request{
 		Owner: owner.Record{Place: owner.Place{Host: h.Name}, Helper: process.Process{PID: 1}, User: "tester", Mode: mode, Lease: Lease},

@@ -54,7 +54,7 @@ func MustAcquire(t *testing.T, a backend.Attempt) backend.Hold {
 	return h
 }
 
-// MustBeHeld tries in vain, and returns what the attempt says of the holder.
+// MustBeHeld makes sure that a try finds the lock held, and returns what it says of the holder.
 func MustBeHeld(t *testing.T, a backend.Attempt) *backend.HeldError {
 	t.Helper()
 	h, err := a.Try(t.Context())
@@ -92,7 +92,7 @@ func outcome(h backend.Hold, err error) string {
 	return "no error"
 }
 
-// MustStillHold sends a heartbeat.
+// MustStillHold makes sure by a heartbeat that the lock is still held.
 func MustStillHold(t *testing.T, h backend.Hold) {
 	t.Helper()
 	if err := h.Heartbeat(t.Context()); err != nil {
@@ -100,7 +100,7 @@ func MustStillHold(t *testing.T, h backend.Hold) {
 	}
 }
 
-// MustBeLost: a broken holder finds its entry gone, and hits nobody.
+// MustBeLost makes sure that a broken holder finds its entry gone, and hits nobody.
 func MustBeLost(t *testing.T, h backend.Hold) {
 	t.Helper()
 	if err := h.Heartbeat(t.Context()); !errors.Is(err, backend.ErrGone) {
@@ -167,7 +167,7 @@ func MustStay(t *testing.T, dir string, action func()) {
 	}
 }
 
-// listing is what is below a directory, with types, links not followed.
+// listing is what is below a directory, with types. It follows no links.
 func listing(t *testing.T, dir string) string {
 	t.Helper()
 	var b strings.Builder

@@ -10,8 +10,9 @@ import (
 	"locksmith/backends/owner"
 )
 
-// notes: who broke a lock by hand is told to whoever lost it, and to people, until a holder has
-// seen the note for the lease of who lost it. More than a few are never kept.
+// notes: the holder that lost its lock, and people, are told who broke it by hand. The note stays
+// until a later holder has seen it for the lease of the one that lost. Only a few notes are ever
+// kept.
 func notes(t *testing.T, f Fixture) {
 	b := f.Open()
 	keeper, keeps := b.(backend.NoteKeeper)
@@ -30,7 +31,7 @@ func notes(t *testing.T, f Fixture) {
 		t.Errorf("seen before there is one: %v", n)
 	}
 	MustWork(t, keeper.KeepNote(t.Context(), note))
-	MustWork(t, keeper.KeepNote(t.Context(), note)) // its answer was lost
+	MustWork(t, keeper.KeepNote(t.Context(), note)) // as if the answer to the first was lost
 	const says = "broken by alice on web1 at 2001-09-09T01:46:40Z, forced: the host is gone?[2J, gone"
 	for _, n := range []*owner.Note{noteOf(t, h), report(t, f).Broken} {
 		if n == nil || n.ID != note.ID || !strings.HasPrefix(n.String(), says) || len(n.Reason) > 200 {
@@ -64,9 +65,9 @@ func noteOf(t *testing.T, h backend.Hold) *owner.Note {
 	return n
 }
 
-// plantNotes adds more notes, of short leases, than are kept, and returns the ids of those that
-// are there then. All but the last are older than n. Those that stay are n and the newest others,
-// and the last one is seen.
+// plantNotes adds more notes, of short leases, than are kept, and returns the ids of the notes
+// that are there then. All but the last are older than n. n and the newest others stay, and
+// Inspect shows the last one.
 func plantNotes(t *testing.T, f Fixture, keeper backend.NoteKeeper, n owner.Note) (kept []string) {
 	t.Helper()
 	n.Lease = owner.MinLease

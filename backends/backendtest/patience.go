@@ -42,9 +42,9 @@ func passes() map[Trouble]bool {
 	}
 }
 
-// Patience goes through the table of troubles for a kind of lock: a try that meets one says
-// whether it may pass, again and again, and nothing is known about the lock if it may. provoke
-// opens a lock whose next tries meet that trouble; one that is not in it cannot be there.
+// Patience goes through the table of troubles for a kind of lock. A try that meets a trouble says
+// whether it may pass, again and again; if it may, nothing is known about the lock. provoke opens
+// a lock whose next tries meet a trouble. A trouble that is not in provoke cannot happen there.
 func Patience(t *testing.T, provoke map[Trouble]func(*testing.T) backend.Backend) {
 	for trouble := range provoke {
 		if _, known := passes()[trouble]; !known {
@@ -60,7 +60,7 @@ func Patience(t *testing.T, provoke map[Trouble]func(*testing.T) backend.Backend
 			t.Parallel()
 			r := Request()
 			r.Timeout = backend.NoLimit
-			r.Owner.Lease = 6 * time.Second // some wait for a part of it for an answer
+			r.Owner.Lease = 6 * time.Second // some kinds wait a part of the lease for an answer
 			a, err := open(t).Attempt(r)
 			MustWork(t, err)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -74,7 +74,7 @@ func Patience(t *testing.T, provoke map[Trouble]func(*testing.T) backend.Backend
 					t.Errorf("it says that the lock is held: %v", err)
 				}
 			}
-			_ = a.Withdraw(ctx) // nobody is there
+			_ = a.Withdraw(ctx) // nobody answers there
 		})
 	}
 }

@@ -15,15 +15,14 @@ import (
 	"locksmith/test/lab"
 )
 
-// A waiter waits for the lock in the background, and says in its turn that it is
-// there.
+// A waiter waits for the lock in the background, and says when it has its turn.
 type waiter struct {
 	attempt backend.Attempt
 	done    chan error
 }
 
-// line lets waiters of these modes come one after the other; each is in the queue
-// before the next comes.
+// line lets waiters of these modes come one after the other. Each is in the queue before the next
+// comes.
 func line(t *testing.T, ctx context.Context, f Fixture, modes []string, turn func(i int, h backend.Hold) error) []waiter {
 	t.Helper()
 	var ws []waiter
@@ -47,8 +46,8 @@ func line(t *testing.T, ctx context.Context, f Fixture, modes []string, turn fun
 	return ws
 }
 
-// queued reports that so many wait, and have records: the place in the queue
-// comes first.
+// queued reports whether n wait and have records. A waiter has its place in the queue before its
+// record.
 func queued(all []backend.Holder, n int) bool {
 	unknown := func(w backend.Holder) bool { return w.Record == nil }
 	return len(all) == n && !slices.ContainsFunc(all, unknown)
@@ -82,8 +81,8 @@ func queueSeen(t *testing.T, f Fixture) {
 	nothingLeft(t, f)
 }
 
-// takeTurns: the fairness of the queue has a time limit, so a machine that is too
-// busy may break its order now and then, but not every time.
+// takeTurns: waiters take turns in their order. The queue is fair only for a limited time, so a
+// machine that is too busy may break the order now and then, but not every time.
 func takeTurns(t *testing.T, f Fixture) {
 	const tries = 4
 	var got []int

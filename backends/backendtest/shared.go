@@ -45,7 +45,8 @@ func severalShare(t *testing.T, f Fixture) {
 	nothingLeft(t, f)
 }
 
-// sharedExcludesExclusive until the last of them has gone.
+// sharedExcludesExclusive: holders that share exclude an exclusive one until the last of them has
+// gone.
 func sharedExcludesExclusive(t *testing.T, f Fixture) {
 	hs := share(t, f, 2)
 	a := attempt(t, f, Request())
@@ -61,7 +62,7 @@ func sharedExcludesExclusive(t *testing.T, f Fixture) {
 	nothingLeft(t, f)
 }
 
-// sharedTellsWho: who wants it alone is told of one that shares it.
+// sharedTellsWho: a waiter that wants the lock alone is told of a holder that shares it.
 func sharedTellsWho(t *testing.T, f Fixture) {
 	hs := share(t, f, 2)
 	held := MustBeHeld(t, attempt(t, f, Request()))
@@ -73,7 +74,8 @@ func sharedTellsWho(t *testing.T, f Fixture) {
 	}
 }
 
-// exclusiveExcludesShared until it goes; then they have it together.
+// exclusiveExcludesShared: an exclusive holder excludes those that would share until it goes.
+// Then they have the lock together.
 func exclusiveExcludesShared(t *testing.T, f Fixture) {
 	h := take(t, f, Request())
 	got := make(chan backend.Hold, 2)
@@ -113,8 +115,8 @@ func exclusiveExcludesShared(t *testing.T, f Fixture) {
 	nothingLeft(t, f)
 }
 
-// deadSharerBroken: an exclusive waiter breaks the dead one and waits for the
-// living one.
+// deadSharerBroken: of two holders that share, an exclusive waiter breaks the dead one, and waits
+// for the living one.
 func deadSharerBroken(t *testing.T, f Fixture) {
 	r := SharedRequest()
 	r.Owner.Helper = DeadProcess(t)
@@ -153,7 +155,7 @@ func breakSharerByID(t *testing.T, f Fixture) {
 	nothingLeft(t, f)
 }
 
-// mustBeNewest is for backends that tell.
+// mustBeNewest is for backends that tell the newest token.
 func mustBeNewest(t *testing.T, f Fixture, token uint64) {
 	t.Helper()
 	n, err := f.Open().NewestToken(t.Context())
@@ -165,7 +167,7 @@ func mustBeNewest(t *testing.T, f Fixture, token uint64) {
 	}
 }
 
-// tokens rise with each exclusive holder. Those that share have one in common.
+// tokens: tokens rise with each exclusive holder. Holders that share have one in common.
 func tokens(t *testing.T, f Fixture) {
 	var last uint64
 	for range 3 {
@@ -203,8 +205,8 @@ func mixedStress(t *testing.T, f Fixture) {
 	}
 }
 
-// writerPreference: a newcomer that would share the lock leaves it to one that
-// waits to have it alone, for a lease of its own at most.
+// writerPreference: a newcomer that would share the lock leaves it to a waiter that wants it
+// alone, for its own lease at most.
 func writerPreference(t *testing.T, f Fixture) {
 	h := take(t, f, SharedRequest())
 	writer := attempt(t, f, Request())

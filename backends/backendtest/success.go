@@ -9,8 +9,8 @@ import (
 	"locksmith/backends/owner"
 )
 
-// successes: the last one is on record until the next, whoever holds the lock, and only if
-// its lock was held to the end.
+// successes: the last success is on record until the next one, whoever holds the lock. A success
+// counts only if its lock was held to the end.
 func successes(t *testing.T, f Fixture) {
 	l := f.Open()
 	keeper, keeps := l.(backend.SuccessKeeper)

@@ -1,8 +1,7 @@
-// Package backendtest is the conformance suite: what every backend must do,
-// whatever it stands on. A backend joins by a test of its own that calls Run. Beside it
-// there is what the tests of several backends have in common: processes that contend and
-// are killed (Contest), other users (As, AsNobody), disks that are full (FullDisk), and
-// hosts on fake time (Host).
+// Package backendtest is the conformance suite: what every backend must do, whatever it stands
+// on. A backend joins by a test of its own that calls Run. The package also has what the tests of
+// several backends have in common: processes that contend and are killed (Contest), other users
+// (As, AsNobody), disks that are full (FullDisk), and hosts on fake time (Host).
 package backendtest
 
 import (
@@ -21,16 +20,16 @@ import (
 
 // A Subject is the backend under test.
 type Subject struct {
-	// New returns a lock nobody uses and the means to look what is left of it.
+	// New returns a lock that nobody uses, and the means to look what is left of it.
 	New func(t *testing.T) Fixture
 	// Shared says that the lock can be shared.
 	Shared bool
 	// Queue says that waiters stand in a queue that others can see.
 	Queue bool
-	// KernelDrops says that the kernel frees the lock when the last process ends that it is kept
-	// for, whatever a record says of that one, and that nobody else can: neither a parent
-	// that lives nor --strict keeps it, no lease counts, and nobody breaks it. Holders that
-	// share such a lock leave no record, and get no tokens.
+	// KernelDrops says that the kernel frees the lock when the last process ends for which it keeps
+	// the lock, whatever a record says of that process, and that nobody else can free it. Neither a
+	// living parent nor --strict keeps such a lock, no lease counts, and nobody breaks it. Holders
+	// that share such a lock leave no record, and get no tokens.
 	KernelDrops bool
 }
 
@@ -42,14 +41,14 @@ type Fixture struct {
 	Leftovers func() []string
 	// Remove destroys the lock under its holder.
 	Remove func()
-	// Abandon leaves the hold behind as a process does that dies.
+	// Abandon leaves the hold behind, as a process that dies does.
 	Abandon func(backend.Hold)
-	// Stay is how long a holder stays where some shall share the lock; 0: half a millisecond.
-	// If that is little beside what an acquisition takes, no two may be there at once.
+	// Stay is how long a holder stays in tests in which several are to share the lock; 0: half a
+	// millisecond. If an acquisition takes much longer than that, no two may be there at once.
 	Stay time.Duration
 }
 
-// patience bounds every wait of the suite; nothing depends on its length.
+// patience bounds every wait of the suite. No result depends on its length.
 const patience = time.Minute
 
 // Request returns a request for an exclusive lock by this process.
@@ -132,7 +131,7 @@ var (
 		{"successes", successes},
 		{"notes of breaks", notes},
 	}
-	// whereBroken is for locks that others break when their holder is dead.
+	// whereBroken is for kinds of locks that others break when the holder is dead.
 	whereBroken = []testCase{
 		{"wait ends with death", waitEndsWithDeath},
 		{"dead holder is broken", deadHolderBroken},
@@ -151,7 +150,7 @@ var (
 		{"exclusive excludes shared", exclusiveExcludesShared},
 		{"never an exclusive holder with others", mixedStress},
 	}
-	// whereSharedOnRecord is for locks whose place tells of each that shares them.
+	// whereSharedOnRecord is for locks whose place has a record of each holder that shares.
 	whereSharedOnRecord = []testCase{
 		{"several share", severalShare},
 		{"shared tells who", sharedTellsWho},
@@ -196,8 +195,8 @@ func report(t *testing.T, f Fixture) backend.Report {
 	return r
 }
 
-// GenerationLeftovers is what should not be in the directory of a free lock in the format of
-// nfs:, which is all but the newest generations.
+// GenerationLeftovers is what should not be left of a free lock in the format of nfs:, which is
+// all but the newest generations.
 func GenerationLeftovers(path string) []string {
 	left, _ := filepath.Glob(filepath.Join(path, "R", "*"))
 	in, _ := filepath.Glob(filepath.Join(path, "G", "*"))

@@ -30,7 +30,8 @@ const (
 // A User is another user's process, which takes a lock and says so.
 type User struct{ *lab.Process }
 
-// As starts a process of another user that wants a lock, which PlayUser is told of as wish.
+// As starts a process of another user that wants a lock. PlayUser gets wish, which says which
+// lock.
 func As(t *testing.T, uid, umask int, wish string) User {
 	t.Helper()
 	cmd := lab.Copy(RoleUser, umaskVariable+"="+strconv.Itoa(umask), wishVariable+"="+wish)
@@ -39,8 +40,8 @@ func As(t *testing.T, uid, umask int, wish string) User {
 	return User{lab.Start(t, cmd)}
 }
 
-// PlayUser is the other side of As; it returns the exit status. The wish is granted in a
-// process of its own.
+// PlayUser is the other side of As, and returns the exit status. grant is called in the process
+// of that user.
 func PlayUser(grant func(ctx context.Context, wish string) (backend.Hold, error)) int {
 	umask, err := strconv.Atoi(os.Getenv(umaskVariable))
 	if err != nil {
@@ -64,7 +65,7 @@ func PlayUser(grant func(ctx context.Context, wish string) (backend.Hold, error)
 	return 0
 }
 
-// Release ends the process's input, upon which it releases the lock.
+// Release ends the process's input. Then the process releases the lock.
 func (u User) Release() {
 	u.LetGo()
 	u.Expect("RELEASED")
@@ -75,9 +76,9 @@ const (
 	nobody         = 65534
 )
 
-// AsNobody reports whether the test is to go on, because permissions bind this process.
-// Root, which they do not bind, runs the same test in a copy of the test binary as
-// another user, and is told false.
+// AsNobody reports whether permissions bind this process, so that the test is to go on. They do
+// not bind root: for root AsNobody runs the same test in a copy of the test binary as another
+// user, and returns false.
 func AsNobody(t *testing.T) bool {
 	t.Helper()
 	if os.Getuid() != 0 {
@@ -140,7 +141,7 @@ type Place struct {
 	Umask int
 }
 
-// Places are all those in which any of them may remove what others made.
+// Places are the places in which each user may remove what others made.
 var Places = []Place{
 	{"open to all", 0o777, 0o022},
 	{"open to all, umask 077", 0o777, 0o077},
@@ -152,7 +153,7 @@ var Places = []Place{
 // Sticky is a place like /tmp, in which nobody can remove what others made.
 var Sticky = Place{"sticky", 0o777 | os.ModeSticky, 0o022}
 
-// Open gives a directory to all that may write to the place.
+// Open opens a directory to all users that may write to the place.
 func (p Place) Open(t *testing.T, dir string) {
 	t.Helper()
 	MustWork(t, os.Chown(dir, 0, Staff), os.Chmod(dir, p.mode))

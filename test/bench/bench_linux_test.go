@@ -37,15 +37,15 @@ var figures = []figure{
 
 func TestMain(m *testing.M) { lab.Main(m, nil) }
 
-// TestFigures fails on lost updates, hangs and locks that are left behind, and where
-// README.md does not show what is measured; not for what came out.
+// TestFigures fails on lost updates, hangs and locks that are left behind, and if README.md does
+// not show what is measured. It does not fail for the values.
 func TestFigures(t *testing.T) {
 	lab.NotShort(t, "builds programs, and takes some seconds")
 	b := newBench(t, figures, local, nfs)
 	b.tell(t, figures, beginMark)
 }
 
-// besides are the figures of flock:, beside flock(1). That others have them, too, is in other tables.
+// besides are the figures of flock:, beside flock(1). Other tables have them for other kinds.
 var besides = []figure{
 	{"spawn", (*bench).spawn, []rival{local, flockStays, flockBecomes, floor, flock}},
 	{"commands", (*bench).commands, []rival{local, flockStays, flockBecomes, flock}},
@@ -54,8 +54,8 @@ var besides = []figure{
 	{"memory", (*bench).memory, []rival{flockStays, flockBecomes, flock, alone}},
 }
 
-// TestBesideFlock is TestFigures for flock:, and for what local: and nfs: come to beside flock(1) in
-// the same run.
+// TestBesideFlock is TestFigures for flock:, and for local: and nfs: beside flock(1) in the same
+// run.
 func TestBesideFlock(t *testing.T) {
 	lab.NotShort(t, "builds programs, and takes some seconds")
 	b := newBench(t, besides, local, nfs, flockStays, flockBecomes)
@@ -63,7 +63,7 @@ func TestBesideFlock(t *testing.T) {
 	b.tell(t, besides, besideFlock)
 }
 
-// tell measures, prints the table and puts it where it is wanted.
+// tell measures, prints the table, and writes it to the file that was asked for.
 func (b *bench) tell(t *testing.T, figures []figure, mark string) {
 	heading, before := machine(), processors()
 	ran := 0

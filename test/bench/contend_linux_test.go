@@ -27,8 +27,8 @@ func (b *bench) commands(of []rival) {
 	})
 }
 
-// loops measures contention by processes that live on between one lock and the next,
-// so that nothing but the lock costs time; with package client, a helper's start, too.
+// loops measures contention by processes that live on between one lock and the next, so that only
+// the lock costs time; with package client, also a helper's start.
 func (b *bench) loops(of []rival) {
 	handOffs := goals{flufl.name: "≥ 5x", proper.name: "≥ 5x", perlNFSLock.name: "≥ 5x"}
 	increments := maps.Clone(handOffs)
@@ -36,9 +36,9 @@ func (b *bench) loops(of []rival) {
 	b.contend(of, "in loops", handOffs, increments, func(r rival, dir string) []string { return with(r.loop, dir) })
 }
 
-// contend lets all have their turns, in each round and for each size of crowd. Who lost an
-// update, or failed otherwise, has no rate worth telling. Ours must not. The workers'
-// arguments lack their numbers.
+// contend gives all rivals their turns, in each round and for each size of crowd. A rival that
+// lost an update, or failed otherwise, has no rate worth telling. Ours must not fail. The
+// workers' arguments lack their numbers.
 func (b *bench) contend(of []rival, how string, handOffs, increments goals, worker func(r rival, dir string) []string) {
 	for _, n := range b.crowds {
 		excuses := maps.Clone(b.excuses)
@@ -67,8 +67,8 @@ func (b *bench) contend(of []rival, how string, handOffs, increments goals, work
 	}
 }
 
-// race lets a crowd count for a while, and returns what it came to in that time.
-// Whoever is inside then ends in peace; who sleeps is killed in it.
+// race lets a crowd count for a while, and returns how far it came in that time. A process that
+// is inside at the end goes on to its own end; one that sleeps is killed.
 func (b *bench) race(r rival, n int, worker func(r rival, dir string) []string) (account, error) {
 	lock := b.lock()
 	l, err := newLedger(lock + "-ledger")

@@ -12,8 +12,8 @@ import (
 
 var chosenSizes = flag.String("sizes", "", "of the figures queue and crowds: `numbers` of processes, as in 10,50, instead of those of the plan")
 
-// A stand is what so many of one rival come to: at once, each for a command, and then as
-// a queue behind one that holds the lock.
+// A stand is the result of so many processes of one rival: when they come at once, each for a
+// command, and then as a queue behind a holder of the lock.
 type stand struct {
 	n        int
 	rate     float64 // hand-offs a second, of those that come at once
@@ -28,7 +28,7 @@ const together = `n=$1 all=; shift
 while [ $n -gt 0 ]; do "$@" $n & all="$all $!" n=$((n-1)); done
 for p in $all; do wait $p || exit; done`
 
-// queues measures how what a hand-off costs grows with the number of those that wait.
+// queues measures how the cost of a hand-off grows with the number of waiters.
 func (b *bench) queues(of []rival) {
 	sizes := b.queueSizes()
 	all := map[string][]stand{}
@@ -59,7 +59,7 @@ func (b *bench) queues(of []rival) {
 
 func count(s stand) float64 { return float64(s.n) }
 
-// queueSizes are those of the plan, or as the flag says.
+// queueSizes are the sizes of the plan, or those that the flag says.
 func (b *bench) queueSizes() []int { return b.chosen(b.lines) }
 
 // chosen are the sizes that the flag says, or else these.
@@ -97,7 +97,7 @@ func (b *bench) stand(r rival, n int) stand {
 	return s
 }
 
-// atOnce has so many come at once to increment a counter.
+// atOnce has n processes come at once to increment a counter.
 func (b *bench) atOnce(r rival, n int) (rate, cpu float64) {
 	lock := b.lock()
 	l, err := newLedger(lock + "-ledger")
@@ -117,8 +117,8 @@ func (b *bench) atOnce(r rival, n int) (rate, cpu float64) {
 	return float64(n) / took.Seconds(), ms(used) / float64(n)
 }
 
-// crowded measures who come at once, in turns. Of some there is a goal for the smaller crowd, of others
-// for both.
+// crowded measures crowds that come at once, in turns. Some rivals have a goal for the smaller
+// crowd, others for both.
 func (b *bench) crowded(of []rival) {
 	for i, n := range b.chosen(b.masses) {
 		rates := samples{}
@@ -136,8 +136,8 @@ func (b *bench) crowded(of []rival) {
 	}
 }
 
-// showStands adds the rows of one size of those that were measured with it, and what they
-// come to beside the base's.
+// showStands adds the rows of one size, of the rivals that were measured with it, and their
+// ratios to those of the base size.
 func (b *bench) showStands(of []rival, all map[string][]stand, at, base int) {
 	of = slices.DeleteFunc(slices.Clone(of), func(r rival) bool { return len(all[r.name]) <= at })
 	value := func(y func(stand) float64) values { return func(r rival) float64 { return y(all[r.name][at]) } }

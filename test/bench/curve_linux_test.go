@@ -14,7 +14,7 @@ import (
 	"locksmith/test/bench/plot"
 )
 
-// A point is what so many that wait for a lock come to. They idle, and then have it one
+// A point is the result of so many waiters for a lock. They idle, and then have the lock one
 // after the other.
 type point struct {
 	waiters  int
@@ -25,7 +25,7 @@ type point struct {
 	cpu      float64 // ms of all of them for a hand-off, NaN if nobody knows
 }
 
-// level has so many wait for each rival's lock.
+// level has n processes wait for each rival's lock.
 func (b *bench) level(of []rival, n int, settle, watch time.Duration) map[string]point {
 	points := map[string]point{}
 	for _, together := range groups(b.present(of)) {
@@ -48,7 +48,7 @@ func (b *bench) level(of []rival, n int, settle, watch time.Duration) map[string
 	return points
 }
 
-// groups are of those that may wait at the same time.
+// groups are groups of rivals whose waiters may wait at the same time.
 func groups(of []rival) [][]rival {
 	all := [][]rival{nil}
 	for _, r := range of {
@@ -79,8 +79,8 @@ func (p *point) handOffs(q *queue) {
 	}
 }
 
-// mostLoops is how many mkdir loops the machine can take. Each of their sleeps is a new
-// process, so that they need it all even while they queue.
+// mostLoops is how many mkdir loops the machine can take. Each of their sleeps is a new process,
+// so they need the whole machine even while they queue.
 const mostLoops = 64
 
 func rate(p point) float64     { return p.rate }
@@ -88,11 +88,11 @@ func latency(p point) float64  { return p.latency }
 func cpu(p point) float64      { return p.cpu }
 func switches(p point) float64 { return p.switches }
 
-// stir counts one switch more, since there may be none.
+// stir counts one switch more, because there may be none.
 func stir(p point) float64 { return 1 + p.switches }
 
-// curves measures how what waiters cost grows with their number. The table tells of a
-// number of waiters that all have been measured with, and of what their growth comes to.
+// curves measures how the cost of waiters grows with their number. The table has a number of
+// waiters with which all rivals were measured, and the growth.
 func (b *bench) curves(of []rival) {
 	all := map[string][]point{}
 	for _, n := range b.sizes {
@@ -125,9 +125,9 @@ func (b *bench) curves(of []rival) {
 	})
 }
 
-// growth is the power of the number of waiters with which something grows, from 8 of
-// them: 0 if it does not, 1 if it is twice as much for twice as many. It is the slope of
-// the straight line that fits best between the logarithms, to a tenth.
+// growth is the power of the number of waiters with which something grows, from 8 waiters on: 0
+// if it does not grow, 1 if it is twice as much for twice as many. It is the slope of the
+// straight line that fits best between the logarithms, to a tenth.
 func growth(all []point, of func(point) float64) float64 {
 	points := slices.DeleteFunc(slices.Clone(all), func(p point) bool { return p.waiters < 8 })
 	if len(points) < 2 {
@@ -142,7 +142,7 @@ func growth(all []point, of func(point) float64) float64 {
 	return math.Round((n*sxy-sx*sy)/(n*sxx-sx*sx)*10)/10 + 0
 }
 
-// panel shows what a figure's points come to.
+// panel shows a figure's points.
 func panel[P any](title string, of []rival, all map[string][]P, x, y func(P) float64) plot.Panel {
 	p := plot.Panel{Title: title}
 	for _, r := range of {

@@ -26,9 +26,9 @@ func (b *bench) spawn(of []rival) {
 	b.medians("ms to take, run true, release", "%.2f", of, times, b.goalsOf(goals{floor.name: "local: ≤ 1.25x, nfs: ≤ 1.5x"}, goals{floor.name: "local: ≤ 1.75x, flock: ≤ 1.3x, flock: -F ≤ 1.3x"}))
 }
 
-// latency measures the time from a release to the OK of the process that waits. All wait
-// for their locks at the same time, and one after the other gets it, in any order: one
-// that follows another soon finds the processor awake.
+// latency measures the time from a release to the OK of the process that waits. All wait for
+// their locks at the same time, and get them one after the other, in any order: a process that
+// follows another soon finds the processor awake.
 func (b *bench) latency(of []rival) {
 	times := samples{}
 	for range b.rounds * b.handOffs {
@@ -52,8 +52,8 @@ func (b *bench) idle(of []rival) {
 	b.show("ms of processor time "+all, "%.2f", of, func(r rival) float64 { return points[r.name].busy }, nil)
 }
 
-// polls counts what waiters for a lock on an FTP server ask it, where nothing wakes them,
-// once all ask slowly.
+// polls counts the commands of waiters to an FTP server, where nothing wakes them, once all of
+// them ask slowly.
 func (b *bench) polls(of []rival) {
 	server := ftpserver.Start(b.TB, "embedded", ftpserver.Options{})
 	b.Setenv("LOCKSMITH_PASSWORD", server.Password)

@@ -12,9 +12,8 @@ import (
 	"time"
 )
 
-// A ledger is a directory in which processes count under a lock: the number is in
-// counter, and log has a line with each number and who wrote it. They end when there
-// is a file stop.
+// A ledger is a directory in which processes count under a lock: the number is in counter, and
+// log has a line with each number and who wrote it. They end when there is a file called stop.
 type ledger string
 
 var errLostUpdate = errors.New("lost update")
@@ -57,8 +56,8 @@ func (l ledger) account() (a account, err error) {
 	return a, err
 }
 
-// check compares the counter with the log. Who was killed may have left the counter
-// ahead, or torn.
+// check compares the counter with the log. A process that was killed may have left the counter
+// ahead, or half written.
 func (l ledger) check(killed bool) error {
 	a, err := l.account()
 	if err != nil || killed {
@@ -71,8 +70,8 @@ func (l ledger) check(killed bool) error {
 	return err
 }
 
-// interim is what was added in a while, once all have had the time to come. The while is
-// longer for those who sleep, so that there are enough hand-offs in it to count.
+// interim is what was added in a while, once all have had the time to come. The while is longer
+// for tools that sleep, so that it has enough hand-offs to count.
 func (p plan) interim(l ledger) (account, error) {
 	time.Sleep(p.contend / 2)
 	before, err := l.account()
@@ -114,9 +113,8 @@ func TestLedger(t *testing.T) {
 	}
 }
 
-// TestInterim: those who sleep for longer than the usual time are watched until they have
-// handed the lock on often enough, or for as long as is bearable. What came before the
-// usual half does not count.
+// TestInterim: tools that sleep for longer than the usual time are watched until they have handed
+// the lock on often enough, or up to a limit. What came before the usual half does not count.
 func TestInterim(t *testing.T) {
 	p := plan{contend: time.Second, changes: 5, most: time.Minute}
 	for _, x := range []struct{ sleep, took time.Duration }{

@@ -68,7 +68,7 @@ func number(path, key string) (uint64, error) {
 	return 0, fmt.Errorf("%s: no %s (%v)", path, key, err)
 }
 
-// isAwake is whether one of a process's threads runs, or would if it could.
+// isAwake reports whether one of a process's threads runs, or would if it could.
 func isAwake(pid int) bool {
 	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
 	for _, thread := range threads {
@@ -112,8 +112,8 @@ func processors() (u usage) {
 	return u
 }
 
-// stolenSince is the share of the time that processors should have worked since then, but
-// in which the host of a virtual machine let others work.
+// stolenSince is a share of the time that processors should have worked since then: that in which
+// the host of this virtual machine let others work.
 func (u usage) stolenSince() string {
 	now := processors()
 	stolen := now.stolen - u.stolen

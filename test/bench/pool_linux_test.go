@@ -136,7 +136,7 @@ func (w passage) alone(t *testing.T, times int) (all []float64) {
 	return all
 }
 
-// keys are locks of a directory. It is an error if two have one.
+// keys are locks of a directory. It is an error if two hold one at the same time.
 type keys struct {
 	passage
 	dir    string

@@ -17,7 +17,7 @@ import (
 
 // A bench is what all measurements share.
 type bench struct {
-	testing.TB // that measures at the moment
+	testing.TB // the test that measures at the moment
 	plan
 	ours    []rival // each with a column for its ratios to the others
 	among   string  // after each figure, where another table has it, too
@@ -85,7 +85,7 @@ func (b *bench) fill(argv []string, lock string) (filled []string) {
 	return filled
 }
 
-// goalsOf are those of the figures that are measured.
+// goalsOf are the goals of the figures that are measured.
 func (b *bench) goalsOf(all, besideFlock goals) goals {
 	if b.among != "" {
 		return besideFlock
@@ -136,8 +136,8 @@ func (b *bench) mustNotBe(r rival, patterns ...string) {
 	}
 }
 
-// command makes a process in a group of its own, so that a terminal's Ctrl-C reaches us
-// alone, and which dies with us.
+// command makes a process in a group of its own, so that a terminal's Ctrl-C reaches only us. It
+// dies with us.
 func command(ctx context.Context, argv []string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
@@ -181,7 +181,7 @@ func killGroup(p *lab.Process) {
 	}
 }
 
-// startEtcd starts a server on an address that nobody else uses, and returns that.
+// startEtcd starts a server on an address that nobody else uses, and returns the address.
 func (b *bench) startEtcd() string {
 	host := fmt.Sprintf("http://127.%d.%d.%d", 1+rand.IntN(254), rand.IntN(256), 1+rand.IntN(254))
 	clients, peers := host+":12379", host+":12380"

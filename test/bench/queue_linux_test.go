@@ -9,7 +9,7 @@ import (
 	"locksmith/test/lab"
 )
 
-// A queue is a process that holds a lock and those that wait for it.
+// A queue is a process that holds a lock, and the processes that wait for it.
 type queue struct {
 	*bench
 	rival
@@ -19,7 +19,7 @@ type queue struct {
 	moved   []float64 // after drain: how many places each came to the lock before or after its turn
 }
 
-// enqueue has so many wait for a lock.
+// enqueue has n processes wait for a lock.
 func (b *bench) enqueue(r rival, n int) *queue {
 	q := &queue{bench: b, rival: r, lock: b.lock()}
 	argv := b.fill(r.hold, q.lock)
@@ -31,7 +31,7 @@ func (b *bench) enqueue(r rival, n int) *queue {
 	return q
 }
 
-// asleep has so many wait for a lock of each rival, until they sleep.
+// asleep has n processes wait for a lock of each rival, until they sleep.
 func (b *bench) asleep(of []rival, n int) (queues []*queue) {
 	for _, r := range of {
 		queues = append(queues, b.enqueue(r, n))
@@ -42,9 +42,9 @@ func (b *bench) asleep(of []rival, n int) (queues []*queue) {
 	return queues
 }
 
-// fallAsleep waits until all sleep, as those do that wait for a lock and not for a
-// processor to start on: nearly all, in three looks one after the other. Those that ask
-// all the time may never seem to, so that it does not wait for long.
+// fallAsleep waits until nearly all sleep, in three looks one after the other: then they wait for
+// the lock, and not for a processor to start on. Waiters that ask all the time may never seem to
+// sleep, so it does not wait for long.
 func (q *queue) fallAsleep() {
 	if q.forks {
 		time.Sleep(q.nap + time.Duration(len(q.waiting))*15*time.Millisecond)
@@ -65,8 +65,8 @@ func (q *queue) fallAsleep() {
 	}
 }
 
-// drain lets one after the other have the lock. It returns the milliseconds from hand to
-// hand, and how much processor time those that waited needed for it. All are gone then.
+// drain lets one waiter after the other have the lock. It returns the milliseconds from hand to
+// hand, and how much processor time the waiters needed for that. Then all are gone.
 func (q *queue) drain() (latencies []float64, cpu float64) {
 	type turn struct {
 		*lab.Process
@@ -104,7 +104,7 @@ func (q *queue) drain() (latencies []float64, cpu float64) {
 	return latencies, cpu - ms(before.since(nil).ran)
 }
 
-// tally is of all waiting processes so far.
+// tally is the tally of all waiting processes so far.
 func (q *queue) tally() tally {
 	sum := tally{}
 	for _, w := range q.waiting {

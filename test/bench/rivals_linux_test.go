@@ -2,8 +2,8 @@ package bench
 
 import "strings"
 
-// A rival is one way to have a lock, ours or others'. A way of using it that it does not
-// have is nil; in the others, fill puts paths where there are names in braces.
+// A rival is one way to have a lock, ours or others'. A way of use that a rival does not have is
+// nil. In the others fill replaces names in braces by paths.
 type rival struct {
 	name   string
 	scheme string   // of ours, which must not fail
@@ -19,8 +19,8 @@ type rival struct {
 	loop   []string // counts under the lock, as scripts/loop.sh says
 }
 
-// Ours. All wait for files by what a user may have of inotify, so that those that need
-// most of it wait apart.
+// Ours. All of them wait for files with one user's inotify instances, so those that need most of
+// these wait apart.
 var (
 	local        = ours("local:")
 	nfs          = ours("nfs:") // the lock that several hosts may share, here on a local disk
@@ -44,8 +44,8 @@ func ours(scheme string) rival {
 	}
 }
 
-// withFlag is ours of the kernel's lock, which has no lease. A run that becomes its command holds as a
-// tool does: by the command.
+// withFlag is a rival of ours by the kernel's lock, which has no lease. A run that becomes its
+// command holds as a tool does: by the command.
 func withFlag(r rival, flag string) rival {
 	if r.hold = words("{locksmith} hold flock:{lock}"); flag != "" {
 		r.name += " " + flag
@@ -55,7 +55,7 @@ func withFlag(r rival, flag string) rival {
 	return r
 }
 
-// mostPollers is how many are measured of those whose waiters have no queue, but ask.
+// mostPollers is how many processes are measured of rivals whose waiters have no queue, but ask.
 const mostPollers = 200
 
 func crowdless(r rival) rival {
@@ -106,7 +106,7 @@ func words(line string) []string { return strings.Fields(line) }
 
 func script(text string) []string { return []string{"sh", "-c", text, "{lock}"} }
 
-// untilEOF is the command of who holds a lock.
+// untilEOF is the command of a tool's holder.
 var untilEOF = []string{"sh", "-c", "echo OK; exec cat"}
 
 // tool runs commands under a lock.
@@ -123,7 +123,7 @@ func sleeper(r rival) rival {
 	return r
 }
 
-// poller is what scripts do where there is no tool.
+// poller is what scripts do without a tool.
 func poller(r rival) rival {
 	r.forks, r.apart, r.loop = true, true, words("sh {scripts}/loop.sh {lock}")
 	return r
@@ -135,8 +135,8 @@ func client(r rival) rival {
 	return r
 }
 
-// library is what programs link, in a script of its own language that knows the verbs
-// probe, run and loop. They sleep for a second or more, flufl.lock for one on average.
+// library is a library that programs link, in a script of its own language that knows the verbs
+// probe, run and loop. Libraries sleep for a second or more, flufl.lock for one on average.
 func library(name, script string) rival {
 	return rival{name: name, probe: script + " probe", sleeps: true, slow: true,
 		run: words(script + " run {lock}"), loop: words(script + " loop {lock}"),

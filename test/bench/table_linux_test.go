@@ -29,7 +29,7 @@ func (r row) cells() []string {
 // "≥ 5x" for all of ours that are measured and "local: ≤ 1.25x, nfs: ≤ 1.5x" for each.
 type goals map[string]string
 
-// A base is one of ours that the table has a column for: its ratios to the others.
+// A base is one of ours for which the table has a column: its ratios to the others.
 type base struct {
 	name  string // "local:"
 	value float64
@@ -104,8 +104,8 @@ func (r *row) fill(format string, value float64, ours []base) {
 	}
 }
 
-// quotient is no number where there is nothing to compare with: whoever did nothing, or was
-// not watched for long enough, is not beaten.
+// quotient is no number if there is nothing to compare with: a rival that did nothing, or was not
+// watched for long enough, is not beaten.
 func quotient(ours, value float64) float64 {
 	if value == 0 {
 		return math.NaN()
@@ -135,7 +135,7 @@ func ratio(r float64) string {
 	return fmt.Sprintf("%.2fx", r)
 }
 
-// verdict is what became of a goal, for a value and our ratios to it.
+// verdict says whether a goal is met, by a value and our ratios to it.
 func verdict(goal string, value float64, ratios []base) string {
 	met, missed := 0, ""
 	compared := slices.DeleteFunc(slices.Clone(ratios), func(b base) bool { return math.IsNaN(b.value) })
@@ -144,7 +144,7 @@ func verdict(goal string, value float64, ratios []base) string {
 		text, isRatio := strings.CutSuffix(words[len(words)-1], "x")
 		limit, err := strconv.ParseFloat(text, 64)
 		if err != nil || isRatio && len(compared) == 0 {
-			return "-" // there is none, or nothing to compare with
+			return "-" // there is no goal, or nothing to compare with
 		}
 		who := strings.Join(words[:len(words)-2], " ")
 		for _, of := range append([]base{{"", value}}, compared...) {
@@ -166,8 +166,8 @@ func verdict(goal string, value float64, ratios []base) string {
 	return missed
 }
 
-// markdown is a table, aligned for reading as it is. It leaves out a figure's name where it
-// is that of the row above.
+// markdown is the table, aligned so that it can be read as it is. It leaves out a figure's name
+// if the row above has the same.
 func (b *bench) markdown() string {
 	var text strings.Builder
 	w := tabwriter.NewWriter(&text, 0, 0, 1, ' ', 0)
@@ -218,7 +218,7 @@ func putInto(t testing.TB, file, beginMark, printed string) {
 // numbers in a figure's name are those of the plan.
 var numbers = regexp.MustCompile(`\b[0-9][0-9ms]*\b`)
 
-// outline is what a printed table has but for values: figures, of whom they are, and goals.
+// outline is what a printed table has besides values: figures, whose they are, and goals.
 func outline(printed string) map[string]bool {
 	all, figure := map[string]bool{}, ""
 	for line := range strings.Lines(printed) {
@@ -246,7 +246,7 @@ func mustShow(t *testing.T, file, beginMark, measured string, everything bool) {
 	}
 }
 
-// TestShow: the table says which goals are missed, and who is missing.
+// TestShow: the table says which goals are missed, and which rivals are missing.
 func TestShow(t *testing.T) {
 	measured := map[string]float64{local.name: 10, nfs.name: 4, "beaten": 2, "by one": 3, "slower": 20, "best": 20,
 		"still": 0, "never": 0, "seldom": 0.25, "unknown": math.NaN()}

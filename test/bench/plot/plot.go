@@ -1,6 +1,6 @@
-// Package plot draws curves as an SVG that needs nothing else: its own background and
-// colours, light or dark as the reader's are, no script, no link. Both axes are
-// logarithmic, and what is 0 lies on the ground.
+// Package plot draws curves as an SVG that needs nothing else: it has its own background and
+// colours, light or dark like the reader's, no script and no link. Both axes are logarithmic, and
+// 0 lies on the ground line.
 package plot
 
 import (
@@ -103,7 +103,7 @@ func (s *picture) panel(p Panel, xName string, x, y float64) {
 	}
 }
 
-// mark has a shape of its own for each curve.
+// mark draws a mark, of a shape of its own for each curve.
 func (s *picture) mark(i int, x, y float64) {
 	const r = 3.5
 	name := class(i) + " mark"
@@ -139,7 +139,7 @@ func newAxis(base float64, values []float64, from, to float64) axis {
 			continue
 		}
 		power := math.Log(v) / math.Log(base)
-		// What misses a power by rounding alone is at it.
+		// A value that misses a power only by rounding counts as that power.
 		a.least, a.most = min(a.least, math.Floor(power+1e-9)), max(a.most, math.Ceil(power-1e-9))
 	}
 	if a.least > a.most {
