@@ -15,9 +15,9 @@ import (
 	"locksmith/test/ftpserver"
 )
 
-// clocks: two hosts whose clocks are hours apart, and a server with a third time,
-// in a zone of its own as always here. Leases go by nobody's clock but the
-// waiter's own watch, and reap by the server's alone.
+// clocks: the clocks of two hosts are hours apart, and the server has a third time, in a zone of
+// its own as always here. A waiter measures a lease with its own watch and nobody's clock; reap
+// goes by the server's clock alone.
 func clocks(t *testing.T, kind, style string) {
 	p := start(t, kind, style, ftpserver.Options{})
 	for _, c := range []struct {
@@ -62,7 +62,7 @@ func (d ahead) Entries(ctx context.Context, name string) ([]dirs.Entry, error) {
 	return entries, err
 }
 
-// apart lets one hold, and be silent, and another wait for it.
+// apart lets holder take the lock and then be silent, while waiter waits for the lock.
 func (p *place) apart(t *testing.T, holder, waiter *mkdirlock.Lock) {
 	const lease = 3 * time.Second
 	r := backendtest.Request()
@@ -84,16 +84,16 @@ func (p *place) apart(t *testing.T, holder, waiter *mkdirlock.Lock) {
 	}
 	var held *backend.HeldError
 	if _, err := b.Try(t.Context()); !errors.As(err, &held) {
-		t.Fatal("it is not held: ", err)
+		t.Fatal("the waiter's try does not say that the lock is held: ", err)
 	}
 	reaper := wrong(p.openAt(p.parts("")), 0, waiter.NewDir().(ahead).by)
 	found, err := reaper.Reap(t.Context(), backend.Reaping{MaxAge: time.Second, Remove: true})
 	if err != nil || len(found) == 0 {
-		t.Errorf("reap: %v, %v", found, err)
+		t.Errorf("reap found %v, %v, want something", found, err)
 	}
 	for _, f := range found {
 		if f.Due || f.Removed || f.Age > time.Hour {
-			t.Errorf("reap: %+v", f)
+			t.Errorf("reap takes a live lock for old: %+v", f)
 		}
 	}
 	next, err := backend.Acquire(t.Context(), b)
@@ -101,10 +101,10 @@ func (p *place) apart(t *testing.T, holder, waiter *mkdirlock.Lock) {
 		t.Fatal(err)
 	}
 	if took := (clock.Boot{}).Now() - sent; took < lease {
-		t.Errorf("broken after %v", took)
+		t.Errorf("the lock was broken after %v, want at least %v", took, lease)
 	}
 	if err := h.Heartbeat(t.Context()); !errors.Is(err, backend.ErrGone) {
-		t.Errorf("heartbeat of the broken one: %v", err)
+		t.Errorf("heartbeat of the broken hold: %v", err)
 	}
 	if err := next.Release(t.Context()); err != nil {
 		t.Error(err)

@@ -12,8 +12,8 @@ import (
 	"locksmith/test/ftpserver"
 )
 
-// conformance: every server is fit for all that the suite asks of a backend. The embedded
-// server is joined to it in package ftp.
+// conformance: at every server the backend passes the conformance suite. The embedded server is
+// joined to it in package ftp.
 func conformance(t *testing.T, kind, style string) { conform(t, kind, style, ftpserver.Options{}) }
 
 func conformanceTLS(t *testing.T, kind, style string) {
@@ -42,12 +42,12 @@ func (p *place) fixture() backendtest.Fixture {
 				p.t.Error(err)
 			}
 		},
-		Abandon: func(backend.Hold) {}, // its connection does not make it live
+		Abandon: func(backend.Hold) {}, // a hold does not live by its connection
 	}
 }
 
-// A pool keeps connections for the next one to use them: the suite makes
-// hundreds, and logging in takes much longer than to lock.
+// A pool keeps connections for later locks: the suite makes hundreds of them, and logging in
+// takes much longer than locking.
 type pool struct {
 	mu   sync.Mutex
 	idle []dirs.StatDir
@@ -67,7 +67,8 @@ func newPool(t *testing.T) *pool {
 	return p
 }
 
-// share makes a Lock.NewDir that takes what is there, before it connects anew.
+// share makes a Lock.NewDir that takes a pooled connection if there is one, and otherwise
+// connects anew.
 func (p *pool) share(newDir func() dirs.Dir) func() dirs.Dir {
 	return func() dirs.Dir {
 		p.mu.Lock()
@@ -82,7 +83,7 @@ func (p *pool) share(newDir func() dirs.Dir) func() dirs.Dir {
 	}
 }
 
-// A pooled directory goes back when it is closed.
+// A pooled directory goes back to the pool when it is closed.
 type pooled struct {
 	dirs.StatDir
 	pool *pool

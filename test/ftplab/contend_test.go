@@ -11,13 +11,13 @@ import (
 	"locksmith/test/lab/holds"
 )
 
-// contenders: eight processes at a time take the lock, and some are killed with
-// -9 at random moments. Nobody meets anybody, and what the killed leave, those
-// who come later clear up, or reap.
+// contenders: eight processes at a time take the lock, and some are killed with -9 at random
+// moments. No two hold it together, and later processes, or reap, clear up what the killed ones
+// left.
 func contenders(t *testing.T, kind, style string) {
 	m := newContention(t, start(t, kind, style, ftpserver.Options{}))
 	easy := true
-	for m.Rounds = 25; easy && m.Rounds <= 250; m.Rounds *= 2 { // who meets whom is chance
+	for m.Rounds = 25; easy && m.Rounds <= 250; m.Rounds *= 2 { // how many contend with each other is chance
 		m.run(8)
 		r := m.Log.Check(t, m.Shared)
 		together := holds.Together(r.Held)
@@ -41,15 +41,16 @@ func newContention(t *testing.T, p *place) *contention {
 	return &contention{place: p, Contest: contest.Contest{Log: contest.NewLog(t), Command: p.under, Shared: p.style == "dir"}}
 }
 
-// run lets a number of helpers contend at a time until there were enough rounds.
+// run lets so many helpers contend at a time, until there were enough rounds.
 func (m *contention) run(helpers int) { m.reapOrphans(m.Start(m.place.t, helpers)) }
 
-// orphanLooks is how often an empty lock must look the same, looked at every 50 ms, to be
-// taken for an orphan. That is counted, since of a machine that pauses all of us do.
+// orphanLooks is how often in a row an empty lock must look the same, at a look every 50 ms, to
+// be taken for an orphan. Looks are counted rather than time, since a pause of the machine is a
+// pause of all processes.
 const orphanLooks = 60
 
-// reapOrphans does what an operator's cron job does, until all is over: it removes
-// an empty lock of plain style that nobody has touched for long.
+// reapOrphans does what an operator's cron job does, until the contest is over: it removes an
+// empty lock of plain style that nobody has touched for long.
 func (m *contention) reapOrphans(over <-chan struct{}) {
 	if m.place.style == "dir" {
 		<-over
@@ -75,7 +76,7 @@ func (m *contention) reapOrphans(over <-chan struct{}) {
 	}
 }
 
-// emptied tells since when the lock is empty, or zero.
+// emptied returns the time since which the lock is empty, or zero if it is not.
 func (m *contention) emptied() time.Time {
 	name := filepath.Join(m.place.dir, "L")
 	info, err := os.Stat(name)

@@ -14,8 +14,7 @@ import (
 	"locksmith/test/lab/contest"
 )
 
-// crowd: more helpers than the server lets in. All get the lock, one after the
-// other.
+// crowd: more helpers come than the server lets in. All get the lock, one after the other.
 func crowd(t *testing.T, kind, style string) {
 	helpers, limit := 12, 5
 	if *long {
@@ -30,13 +29,13 @@ func crowd(t *testing.T, kind, style string) {
 	}
 	wg.Wait()
 	if n := len(h.Check(t, p.style == "dir").Held); n != helpers {
-		t.Errorf("%d of %d got the lock", n, helpers)
+		t.Errorf("%d of %d helpers got the lock", n, helpers)
 	}
 	figure(t, "crowd", "server=%s helpers=%d limit=%d seconds=%.1f", kind, helpers, limit, time.Since(begin).Seconds())
 	p.atRest()
 }
 
-// full: a server that takes no more clients says so to who does not wait.
+// full: if the server takes no more clients, a command that does not wait says so.
 func full(t *testing.T, kind, style string) {
 	p := start(t, kind, style, ftpserver.Options{MaxConns: 2})
 	leave1, leave2 := occupy(p), occupy(p)
@@ -59,8 +58,8 @@ func full(t *testing.T, kind, style string) {
 	p.atRest()
 }
 
-// occupy takes a place at a server, by a user who does nothing: as soon as there is one, for
-// those who are gone may be counted still.
+// occupy logs in a user who does nothing, so that the server has room for one client less. It
+// waits until there is room: the server may still count clients that have left.
 func occupy(p *place) (leave func()) {
 	p.t.Helper()
 	var conn net.Conn
@@ -81,7 +80,7 @@ func logIn(p *place) (conn net.Conn, refusal string) {
 	c := textproto.NewConn(conn)
 	for _, command := range []string{"", "USER " + p.server.User, "PASS " + p.server.Password} {
 		if command != "" {
-			_ = c.PrintfLine("%s", command) // the answer tells
+			_ = c.PrintfLine("%s", command) // a failure shows in the answer
 		}
 		if code, text, err := c.ReadResponse(0); err != nil || code >= 400 {
 			conn.Close()

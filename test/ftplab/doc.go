@@ -7,27 +7,27 @@
 //	go test -v ./test/ftplab -servers 'vsftpd|proftpd' -scenarios 'trouble'
 //	go test -v ./test/ftplab -long
 //
-// A scenario runs in cells, each a server and a style of lock; the table in lab_test.go says
-// in which. Without -long it runs in a few: every scenario somewhere, every server and both
-// styles with most of them, and all cells where servers differ most. What happens to a lock
-// at a server without peculiarities is asked elsewhere, of the embedded one: in backends/ftp,
-// test/history (contenders that are killed) and test/crash (servers and ways to them that
-// fail); here it comes with -long.
+// A scenario runs in cells, each a server and a style of lock; the table in lab_test.go says in
+// which. Without -long it runs in a few: every scenario somewhere, every server and both styles
+// with most of them, and all cells where servers differ most. What happens to a lock at a server
+// without peculiarities is tested elsewhere, at the embedded server: in backends/ftp,
+// test/history (contenders that are killed) and test/crash (servers and ways to them that fail);
+// here it is tested with -long only.
 //
 // Package test/ftpserver starts the servers, and says what they need; where that is missing
 // the tests skip, unless CI=true. Lines that begin with "figure:" are measurements.
 //
 // # How it works
 //
-// Every test has a server, or a directory of its own at one. What stands there is
-// looked at on the disk, and made older there instead of waiting (aged): servers
-// tell times to the minute. The servers' time zone is one that nobody else is in.
+// Every test has a server of its own, or a directory of its own at one. Tests look at its files
+// on the disk, and make them older there instead of waiting (aged), because servers tell times to
+// the minute. The servers are in a time zone that nobody else is in.
 //
 // Tests wait for events: a line of a helper, an event that it records, a command that the
 // proxy sees. Leases are long enough for a machine that pauses for some seconds.
 //
-// Commands that run under a lock write down when they had it, by a clock that
-// cannot be set: package contest judges them.
+// Commands that run under a lock write down when they had it, by a clock that cannot be set;
+// package contest judges these records.
 //
 // # What it cannot show
 //

@@ -16,14 +16,14 @@ import (
 	"locksmith/test/lab"
 )
 
-// A figure is a line of output that a program can find: figure: NAME key=value…
+// figure prints a measurement as a line that a program can find: figure: NAME key=value…
 func figure(t *testing.T, name, format string, args ...any) {
 	t.Helper()
 	t.Logf("figure: ftp-%s %s", name, fmt.Sprintf(format, args...))
 }
 
-// commands: what a lock costs the server, counted on the control connection. A listing takes
-// three round trips: EPSV, the data connection, NLST.
+// commands counts on the control connection what a lock costs the server. A listing takes three
+// round trips: EPSV, the data connection, NLST.
 func commands(t *testing.T, kind, style string) {
 	p, proxy := start(t, kind, style, ftpserver.Options{}).behind()
 	spent := func(do func()) int {
@@ -58,13 +58,13 @@ func commands(t *testing.T, kind, style string) {
 	}
 	mine := h
 	rival := free()
-	refused := func() { _ = try(rival) } // it is held
+	refused := func() { _ = try(rival) } // the lock is held
 	first := spent(refused)
 	retry := spent(refused)
 	must(rival.Withdraw(t.Context()))
 	beat := spent(func() { must(mine.Heartbeat(t.Context())) })
 	release := spent(func() { must(mine.Release(t.Context())) })
-	// A server may lack what the first look would use, and is asked in another way.
+	// A server may lack the command that the first look prefers, and is then asked in another way.
 	most := map[string][5]int{"plain": {8, 2, 3, 11, 1}, "dir": {12, 2, 2, 11, 2}}[p.style]
 	for i, n := range [5]int{acquire - login, beat, release, first - login, retry} {
 		if n > most[i] || n == 0 {
@@ -86,11 +86,11 @@ func work(proxy *ftpserver.Proxy) int {
 	return n
 }
 
-// slowPause is the longest of a waiter that has not waited for long.
+// slowPause is the longest pause between two tries of a waiter that has not waited for long.
 const slowPause = 2 * time.Second
 
-// handoff measures how soon a waiter has a lock that is released: a pause later than if
-// it had come just then.
+// handoff measures how soon after a release a waiter has the lock: at most a pause later than
+// somebody who comes just then.
 func handoff(t *testing.T, kind, style string) {
 	p := start(t, kind, style, ftpserver.Options{})
 	const times = 7
@@ -108,13 +108,14 @@ func handoff(t *testing.T, kind, style string) {
 	slices.Sort(took)
 	slices.Sort(alone)
 	if most := slowPause + time.Second + 5*alone[times/2]; took[times/2] > most {
-		t.Errorf("%v from one to the next, want at most %v: who comes when the lock is free has it in %v", took[times/2], most, alone[times/2])
+		t.Errorf("%v from a release to the next holder, want at most %v: who comes when the lock is free has it in %v", took[times/2], most, alone[times/2])
 	}
 	figure(t, "handoff", "server=%s style=%s median_ms=%d min_ms=%d max_ms=%d alone_ms=%d", kind, p.style,
 		took[times/2].Milliseconds(), took[0].Milliseconds(), took[times-1].Milliseconds(), alone[times/2].Milliseconds())
 }
 
-// waiters counts what twenty that have waited for a minute cost the server.
+// waiters counts the commands that twenty waiters cost the server once they have waited for a
+// minute.
 func waiters(t *testing.T, kind, style string) {
 	p, proxy := start(t, kind, style, ftpserver.Options{}).behind()
 	const count, span = 20, 10 * time.Second
@@ -133,9 +134,9 @@ func waiters(t *testing.T, kind, style string) {
 	figure(t, "waiters", "server=%s style=%s count=%d commands_a_second=%.1f", kind, p.style, count, float64(n)/span.Seconds())
 }
 
-// memory measures idle helpers: their proportional set size, which is their own
-// memory and their share of what they have in common (proc_pid_smaps(5)). A helper that
-// talks to a server needs more than one of local:, but not many times as much.
+// memory measures the proportional set size of idle helpers: their own memory and their share of
+// what they have in common (proc_pid_smaps(5)). A helper that talks to a server needs more than a
+// helper of local:, but not many times as much.
 func memory(t *testing.T, kind, style string) {
 	const count, times = 10, 3
 	p := start(t, kind, style, ftpserver.Options{})
@@ -150,7 +151,7 @@ func memory(t *testing.T, kind, style string) {
 		sizes[count/2], sizes[count-1], local[count/2])
 }
 
-// sizesOf are those of helpers that have held for a heartbeat, in order.
+// sizesOf returns, in order, the sizes of helpers that have held a lock for a heartbeat.
 func sizesOf(t *testing.T, count int, hold func() *lab.Helper) (sizes []int) {
 	t.Helper()
 	held := make([]*lab.Helper, count)

@@ -10,8 +10,8 @@ import (
 	"locksmith/test/lab"
 )
 
-// idle: a server that closes connections which are silent for 3 s, while
-// heartbeats come every 5. Nothing is lost by that.
+// idle: the server closes connections that are silent for 3 s, and heartbeats come every 5 s. The
+// lock is not lost by that.
 func idle(t *testing.T, kind, style string) {
 	p, proxy := start(t, kind, style, ftpserver.Options{Idle: 3 * time.Second}).behind()
 	h := p.hold("--lease", "20s", "--beats")
@@ -20,19 +20,19 @@ func idle(t *testing.T, kind, style string) {
 	h.Says(protocol.WordBeat)
 	h.Says(protocol.WordBeat)
 	if holder := p.holder(); holder != id {
-		t.Errorf("held by %q", holder)
+		t.Errorf("the holder is %q, want %q", holder, id)
 	}
 	h.Release()
 	lab.InTurn(next)
 	if n := proxy.Conns(); n < 3 {
-		t.Errorf("%d connections: nothing was closed", n)
+		t.Errorf("%d connections, want at least 3: the server closed none", n)
 	}
 	p.atRest()
 }
 
-// noTransfer: ProFTPD closes connections without a transfer. The first time it
-// comes as a surprise; from then on we keep the connection. That shows nothing on a machine
-// that was paused, and kept nothing.
+// noTransfer: ProFTPD closes connections without a transfer. The first time that comes as a
+// surprise; from then on the helper keeps its connection open. If the machine was paused, and so
+// kept nothing open, the count shows nothing, and the test starts again.
 func noTransfer(t *testing.T, kind, style string) {
 	server := start(t, kind, style, ftpserver.Options{NoTransfer: 12 * time.Second})
 	for paused := true; paused; {
@@ -53,7 +53,7 @@ func noTransfer(t *testing.T, kind, style string) {
 	}
 }
 
-// watchPauses tells for how long this machine has not let us do anything, at most.
+// watchPauses measures the longest time for which this machine has not let us do anything.
 func watchPauses(t *testing.T) (longest func() time.Duration) {
 	const look = 50 * time.Millisecond
 	var most atomic.Int64

@@ -18,8 +18,8 @@ var (
 	long            = flag.Bool("long", false, "leave nothing out that takes long")
 )
 
-// zone is where the servers are: 5 h 45 min from Greenwich. Programs of ours are
-// started elsewhere.
+// zone is the time zone of the servers: 5 h 45 min from Greenwich. Our own programs run in
+// another zone.
 const zone = "LAB-5:45"
 
 func TestMain(m *testing.M) {
@@ -35,24 +35,24 @@ type scenario struct {
 	name    string
 	servers []string
 	styles  []string
-	// quick are the cells that are run without -long, as in "proftpd/dir vsftpd/plain":
-	// where servers, or styles, have differed, or may.
+	// quick lists the cells that run also without -long, as in "proftpd/dir vsftpd/plain": those in
+	// which servers or styles have differed, or may differ.
 	quick string
 	run   func(t *testing.T, kind, style string)
 }
 
-const every = "*" // cell is quick
+const every = "*" // for quick: every cell
 
 var (
 	all     = ftpserver.Kinds()
-	real    = all[1:] // the embedded one has tests of its own: see doc.go
+	real    = all[1:] // the embedded server has tests of its own: see doc.go
 	withTLS = []string{"embedded", "proftpd", "vsftpd", "pureftpd", "pyftpdlib"}
 
 	both  = []string{"plain", "dir"}
 	plain = both[:1]
 	dir   = both[1:]
 
-	// Those that wait for long come first.
+	// Scenarios that wait for long come first.
 	scenarios = []scenario{
 		{"no transfer", []string{"proftpd"}, plain, every, noTransfer},
 		{"silent", []string{"embedded", "proftpd"}, plain, "proftpd/plain", silent},
@@ -75,7 +75,7 @@ var (
 		{"append only", all, plain, "proftpd/plain vsftpd/plain inetutils/plain", appendOnly},
 		{"no rename", []string{"embedded", "proftpd", "pyftpdlib"}, both, every, denyRename},
 		{"commands", []string{"proftpd", "vsftpd", "pureftpd"}, both, every, commands},
-		// These compare times, or sizes that depend on what else runs.
+		// These compare times, or sizes that depend on what else runs on the machine.
 		{"memory", []string{"proftpd", "vsftpd", "pureftpd"}, both, "", memory},
 		{"handoff", []string{"proftpd", "vsftpd", "pureftpd"}, both, "", handoff},
 		{"waiters", []string{"proftpd", "vsftpd", "pureftpd"}, both, "", waiters},
@@ -109,7 +109,7 @@ func TestLab(t *testing.T) {
 	}
 }
 
-// TestTable: the cells that are chosen to be quick are cells.
+// TestTable: every cell that quick names exists.
 func TestTable(t *testing.T) {
 	for _, s := range scenarios {
 		for _, cell := range strings.Fields(s.quick) {
@@ -121,7 +121,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// matches reports whether a name was chosen.
+// matches reports whether a flag's pattern chooses a name.
 func matches(t *testing.T, pattern, name string) bool {
 	t.Helper()
 	r, err := regexp.Compile(pattern)

@@ -15,12 +15,12 @@ import (
 	"locksmith/test/lab"
 )
 
-// emptyPlace: nobody has ever used the lock. Some servers refuse to list a
-// directory that is empty.
+// emptyPlace: nobody has ever used a lock in the directory. Some servers refuse to list an empty
+// directory.
 func emptyPlace(t *testing.T, kind, style string) {
 	p := start(t, kind, style, ftpserver.Options{})
 	if s := p.look(); s.State != "free" {
-		t.Errorf("%+v", s)
+		t.Errorf("status of a lock that nobody has used: %+v", s)
 	}
 	p.must("reap", "--max-age", "1m", "--yes", p.directory())
 	missing := *p
@@ -36,9 +36,9 @@ func emptyPlace(t *testing.T, kind, style string) {
 	}
 }
 
-// noOverwrite: a server that does not rename onto anything that exists is good
-// enough. Beside plain scripts it is only if it looks and renames in one step: what a
-// script makes between ProFTPD's two steps is replaced, as doctor says.
+// noOverwrite: a server that does not rename onto anything that exists is good enough. If plain
+// scripts use the lock as well, it is good enough only if it looks and renames in one step:
+// ProFTPD replaces what a script makes between its two steps, as doctor says.
 func noOverwrite(t *testing.T, kind, style string) {
 	p := start(t, kind, style, ftpserver.Options{NoOverwrite: true})
 	m := newContention(t, p)
@@ -51,9 +51,9 @@ func noOverwrite(t *testing.T, kind, style string) {
 	}
 }
 
-// noRmdir: an account that may make directories but not remove them, and perhaps not
-// rename them either, is told so before it has a lock that nobody could release. What had
-// to be left is told, too.
+// noRmdir: the account may make directories but not remove them, and perhaps not rename them
+// either. Its user is told so before the account has a lock that nobody could release, and is
+// told, too, what had to be left behind.
 func noRmdir(t *testing.T, kind, style string) {
 	for _, o := range []ftpserver.Options{{NoRmdir: true}, {NoRmdir: true, DenyRename: true}} {
 		if ftpserver.Supports(kind, o) != nil {
@@ -65,7 +65,7 @@ func noRmdir(t *testing.T, kind, style string) {
 			t.Errorf("exit status %d: %s", status, said)
 		}
 		if n := work(proxy); n > 16 {
-			t.Errorf("%d commands, with those to log in", n)
+			t.Errorf("%d commands, with those of logging in", n)
 		}
 		left := p.leftovers()
 		if len(left) != 1 || !strings.Contains(said, left[0]) {
@@ -74,9 +74,9 @@ func noRmdir(t *testing.T, kind, style string) {
 	}
 }
 
-// appendOnly: the account may make directories in the place and not remove them there, though
-// it may in those that it made. The place is not fit for plain locks; what is made in the
-// account's own directory is, and so is a lock in dir style.
+// appendOnly: the account may make directories in the place but not remove them there; below
+// those that it made it may remove. The place is not fit for plain locks. A directory of the
+// account's own is fit for them, and the place itself is fit for a lock in dir style.
 func appendOnly(t *testing.T, kind, _ string) {
 	p := start(t, kind, "plain", ftpserver.Options{})
 	set := func(change string) error { return exec.Command("chattr", change, p.dir).Run() }
@@ -99,7 +99,7 @@ func appendOnly(t *testing.T, kind, _ string) {
 		}
 	}
 	if left := p.all(); len(left) != before+1 {
-		t.Errorf("left by tries: %q", left)
+		t.Errorf("after three tries the place has %q, want one more than before", left)
 	}
 	own, tree := *p, *p
 	own.path += "/own"
@@ -113,11 +113,11 @@ func appendOnly(t *testing.T, kind, _ string) {
 		p.must("run", p.address(), "--", "true")
 	}
 	if said := tree.must("doctor", "--idle", "100ms", tree.address()); strings.Contains(said, "clean up") {
-		t.Errorf("of a lock that is there, something is left: %s", said)
+		t.Errorf("doctor found something to clean up beside a lock in use: %s", said)
 	}
 }
 
-// denyRename: an account that may not rename.
+// denyRename: the account may not rename.
 func denyRename(t *testing.T, kind, style string) {
 	p := start(t, kind, style, ftpserver.Options{DenyRename: true})
 	status, said := p.do("run", "--lease", "10s", p.address(), "--", "true")

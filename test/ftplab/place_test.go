@@ -28,7 +28,7 @@ type place struct {
 	dir    string // the same on this disk
 }
 
-// newPlace makes one in the home directory.
+// newPlace makes a place in the home directory.
 func newPlace(t *testing.T, s *ftpserver.Server, style string) *place {
 	t.Helper()
 	dir, err := os.MkdirTemp(s.Dir, "")
@@ -56,7 +56,7 @@ func (p *place) in(t *testing.T) *place {
 	return next
 }
 
-// behind returns the same place by way of a new proxy.
+// behind returns the same place, reached by way of a new proxy.
 func (p *place) behind() (*place, *ftpserver.Proxy) {
 	p.t.Helper()
 	proxy := ftpserver.StartProxy(p.t, p.server.Addr)
@@ -65,14 +65,14 @@ func (p *place) behind() (*place, *ftpserver.Proxy) {
 	return &by, proxy
 }
 
-// direct returns the same place without a proxy.
+// direct returns the same place, reached without a proxy.
 func (p *place) direct() *place {
 	direct := *p
 	direct.addr = p.server.Addr
 	return &direct
 }
 
-// address is that of the lock.
+// address is the lock's address.
 func (p *place) address() string {
 	a := p.parts("L")
 	a.Options = map[string]string{"style": p.style}
@@ -90,7 +90,7 @@ func (p *place) parts(name string) backend.Address {
 	return backend.Address{Scheme: scheme, User: p.server.User, Host: p.addr, Path: path.Join(p.path, name)}
 }
 
-// hasty is a pace for tests, in which nobody minds the server's work.
+// hasty is a quick pace for tests, where the server's work does not matter.
 var hasty = mkdirlock.Pace{Min: 50 * time.Millisecond, Max: 200 * time.Millisecond}
 
 // open opens the lock as a process of its own would.
@@ -119,8 +119,8 @@ func (p *place) access() backend.Access {
 	return backend.Access{CA: p.server.CA, Password: func(string, string) (string, string, error) { return p.server.Password, "", nil }}
 }
 
-// leftovers is what should not be there of a lock that is free: all but, in a
-// tree, its newest tokens and an empty lock.
+// leftovers lists what a free lock should have left nothing of: everything, except, in a tree,
+// its newest tokens and an empty lock.
 func (p *place) leftovers() []string {
 	var left []string
 	tree := p.style == "dir"
@@ -143,7 +143,7 @@ func (p *place) all() []string {
 		if err == nil && name != p.dir {
 			all = append(all, strings.TrimPrefix(name, p.dir+"/"))
 		}
-		return nil // what goes away meanwhile is not there
+		return nil // what goes away meanwhile is not listed
 	})
 	return all
 }

@@ -13,8 +13,8 @@ import (
 	"locksmith/test/lab/contest"
 )
 
-// locksmith is a command that finds the password of a place, and is in another
-// time zone than its server.
+// locksmith returns a command that finds the place's password, and runs in another time zone than
+// the server.
 func (p *place) locksmith(args ...string) *exec.Cmd {
 	p.t.Helper()
 	cmd := exec.Command(lab.Program(p.t, "cmd/locksmith"), args[0])
@@ -34,7 +34,7 @@ func (p *place) do(args ...string) (status int, said string) {
 	return status, strings.TrimSpace(said)
 }
 
-// must is do for what must succeed.
+// must is do for a command that must succeed.
 func (p *place) must(args ...string) string {
 	p.t.Helper()
 	status, said := p.do(args...)
@@ -44,7 +44,7 @@ func (p *place) must(args ...string) string {
 	return said
 }
 
-// succeeds runs a command, however long it takes for its turn.
+// succeeds runs a command, however long it waits for its turn.
 func (p *place) succeeds(cmd *exec.Cmd) {
 	p.t.Helper()
 	running := lab.Start(p.t, cmd)
@@ -52,13 +52,13 @@ func (p *place) succeeds(cmd *exec.Cmd) {
 	running.Exits(0)
 }
 
-// guarded is a command under the lock that writes down when it had it.
+// guarded returns a command that runs under the lock and writes down when it had the lock.
 func (p *place) guarded(log *contest.Log, mode string, work time.Duration, flags ...string) *exec.Cmd {
 	p.t.Helper()
 	return p.under(flags, contest.Witness(p.t, log, mode, work)...)
 }
 
-// under is a command under the lock.
+// under returns a command that runs under the lock.
 func (p *place) under(flags []string, command ...string) *exec.Cmd {
 	p.t.Helper()
 	return p.locksmith(slices.Concat([]string{"run"}, flags, []string{p.address(), "--"}, command)...)
@@ -70,14 +70,14 @@ func (p *place) hold(flags ...string) *lab.Helper {
 	return lab.Hold(p.t, p.locksmith(append(append([]string{"hold"}, flags...), p.address())...))
 }
 
-// wait starts a helper for a lock that is held, and returns when it knows that it waits.
+// wait starts a helper for a held lock, and returns once the helper is known to wait.
 func (p *place) wait(flags ...string) *lab.Helper {
 	p.t.Helper()
 	return lab.Waiting(p.t, p.hold, flags...)
 }
 
-// clean removes what crashed helpers left, as an operator does, hours later.
-// Then the lock is free.
+// clean removes what crashed helpers left, as an operator does hours later, and makes sure that
+// the lock is then free.
 func (p *place) clean() {
 	p.t.Helper()
 	p.aged()

@@ -20,9 +20,9 @@ import (
 	"locksmith/test/lab"
 )
 
-// recipe: the guide's own scripts, which bring a file to a server and fetch it, are
-// killed at any moment, or their server is. The file is whole all the time, at the
-// server and where it was fetched.
+// recipe: the guide's own scripts bring a file to a server and fetch it. They, or their server,
+// are killed at any moment. The file is whole all the time, at the server and where it was
+// fetched.
 func recipe(t *testing.T, kind, style string) {
 	p := start(t, kind, style, ftpserver.Options{})
 	r := &book{place: p, dir: t.TempDir(), took: map[string]time.Duration{}}
@@ -44,7 +44,7 @@ func recipe(t *testing.T, kind, style string) {
 	r.must("upload", "list")
 	r.must("download", "copy")
 	if r.read("copy") != r.read("list") || r.read("list") != r.atServer() {
-		t.Error("what was brought last is not what was fetched")
+		t.Error("the fetched file is not the one that was brought last")
 	}
 }
 
@@ -52,8 +52,8 @@ func recipe(t *testing.T, kind, style string) {
 type book struct {
 	place *place
 	dir   string
-	took  map[string]time.Duration // by each script, undisturbed
-	cut   int                      // how often one was ended before it was done
+	took  map[string]time.Duration // for each script, when undisturbed
+	cut   int                      // how often a script was ended before it was done
 }
 
 // write makes the files of the recipe.
@@ -65,10 +65,10 @@ func (r *book) write() {
 		t.Fatal(err)
 	}
 	files := map[string]string{
-		// Slow enough that there is a midway.
+		// The limit makes a transfer slow enough to be killed midway.
 		"curlrc": fmt.Sprintf("user = \"%s:%s\"\nlimit-rate = 1500k\n", p.server.User, p.server.Password),
-		// More than a lease: for so long others hold back for one that was killed before it
-		// had written down who it is.
+		// Longer than a lease: for so long others hold back if a script was killed before it had
+		// written down who it is.
 		"config/locksmith/profiles.toml": fmt.Sprintf("[phonestuff]\nlock = %q\npassword_env = \"BOOK_PASSWORD\"\ntimeout = \"5m\"\n",
 			p.address()),
 	}
@@ -121,7 +121,7 @@ func (r *book) must(script, file string) {
 	r.took[script] = time.Since(begun)
 }
 
-// disturbed runs a script, which is killed midway, or its server is.
+// disturbed runs a script and kills it, or its server, midway.
 func (r *book) disturbed(script string, server bool) {
 	begun, took := time.Now(), r.took[script]
 	p := r.start(script, map[string]string{"upload": "list", "download": "copy"}[script])
@@ -134,11 +134,11 @@ func (r *book) disturbed(script string, server bool) {
 	if <-p.Ended(); p.Status() != 0 {
 		r.cut++
 	} else {
-		r.took[script] = min(took, time.Since(begun)) // it was faster
+		r.took[script] = min(took, time.Since(begun)) // a run that was faster counts
 	}
 }
 
-// whole makes sure of the file at the server and of the one that was fetched.
+// whole makes sure that the file at the server and the fetched one are whole.
 func (r *book) whole(name string) {
 	r.place.t.Helper()
 	for where, text := range map[string]string{"at the server": r.atServer(), "fetched": r.read(name)} {

@@ -14,8 +14,8 @@ import (
 	"locksmith/test/lab/holds"
 )
 
-// sampleClient: one brings a file, slowly, and is killed again and again; ten fetch
-// it, together. Nobody sees half a file, or none.
+// sampleClient: one process brings a file, slowly, and is killed again and again; ten fetch the
+// file together. Nobody sees half a file, or none.
 func sampleClient(t *testing.T, kind, style string) {
 	b := sampleRun{place: start(t, kind, style, ftpserver.Options{}), log: contest.NewLog(t)}
 	b.place.succeeds(b.command("exclusive", "put"))
@@ -57,8 +57,8 @@ func (b *sampleRun) command(mode, job string) *exec.Cmd {
 	return cmd
 }
 
-// bring brings the file until all have fetched it, and lets it be brought whole
-// only every other time.
+// bring brings the file again and again until all have fetched it. Only every other time it lets
+// the file arrive whole.
 func (b *sampleRun) bring(over <-chan struct{}) {
 	for i := 0; ; i++ {
 		select {

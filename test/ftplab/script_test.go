@@ -38,8 +38,8 @@ func scripts(t *testing.T, kind, style string) {
 	start(t, kind, style, ftpserver.Options{}).beside(t, 4, 4, 12)
 }
 
-// beside lets scripts and helpers contend, each for so many rounds. The scripts try more
-// often, and there is no queue.
+// beside lets scripts and helpers contend, each for so many rounds. The scripts try more often
+// than the helpers, and there is no queue.
 func (p *place) beside(t *testing.T, scripts, helpers, rounds int) {
 	t.Helper()
 	perl := lab.NeedProgram(t, "perl")

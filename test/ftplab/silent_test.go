@@ -9,9 +9,8 @@ import (
 	"locksmith/test/lab"
 )
 
-// silent: a server that says nothing any more, as behind a firewall that has
-// forgotten the connection. The helper keeps to its times, and goes on by another
-// connection if it can.
+// silent: the server says nothing any more, as behind a firewall that has forgotten the
+// connection. The helper keeps to its time limits, and goes on over another connection if it can.
 func silent(t *testing.T, kind, style string) {
 	p := start(t, kind, style, ftpserver.Options{})
 	for name, scenario := range map[string]func(*place, *ftpserver.Proxy){
@@ -30,7 +29,7 @@ func silent(t *testing.T, kind, style string) {
 
 var stall = ftpserver.Fault{Do: ftpserver.Stall}
 
-// silentAlways: one try, and a time to wait.
+// silentAlways: the server is silent to a command that waits for 2 s and to one that tries once.
 func (p *place) silentAlways(proxy *ftpserver.Proxy) {
 	proxy.Fail(ftpserver.Every, stall)
 	for _, flags := range [][]string{{"--timeout", "2s"}, {"--timeout", "0", "--lease", "2s"}} {
@@ -55,8 +54,8 @@ func (p *place) silentWaiting(proxy *ftpserver.Proxy) {
 	p.clean()
 }
 
-// silentConnection: only the connection that the helper has; a new one is fine. It
-// happens between two heartbeats, after the housekeeping that follows the first.
+// silentConnection: only the helper's present connection is silent; a new one works. The silence
+// begins between two heartbeats, after the housekeeping that follows the first one.
 func (p *place) silentConnection(proxy *ftpserver.Proxy) {
 	h := p.hold("--lease", "48s", "--beats")
 	h.Held()
@@ -71,7 +70,7 @@ func (p *place) silentConnection(proxy *ftpserver.Proxy) {
 	for i := range proxy.Conns() {
 		proxy.Fail(i, stall)
 	}
-	h.Says(protocol.WordBeat) // by another connection
+	h.Says(protocol.WordBeat) // over another connection
 	h.Release()
 	p.atRest()
 }

@@ -28,9 +28,9 @@ var faults = []struct {
 	{"421 before", ftpserver.Fault{At: ftpserver.Before, Do: ftpserver.Reply, Text: "421 Timeout"}},
 }
 
-// trouble: the connection breaks once, at any command of a lock's life. The lock
-// is had or not had, never by two, and goes on being held; and nothing stays. Without -long
-// not all happens everywhere, but each command meets something.
+// trouble: the connection breaks once, at each command of a lock's life in turn. The lock is then
+// had or not had, never by two, goes on being held, and nothing is left behind. Without -long not
+// every fault happens at every command, but some fault happens at each command.
 func trouble(t *testing.T, kind, style string) {
 	p := start(t, kind, style, ftpserver.Options{})
 	commands := p.lifecycleCommands(t)
@@ -54,8 +54,8 @@ func trouble(t *testing.T, kind, style string) {
 	p.clean()
 }
 
-// bytesCut: the connection ends after any byte of what the server says, in all of
-// a lock's life; or, to be quick, after every few of them.
+// bytesCut: the connection ends after each byte in turn that the server says in a lock's life;
+// without -long, only after every 26th byte.
 func bytesCut(t *testing.T, kind, style string) {
 	p := start(t, kind, style, ftpserver.Options{})
 	every := 1
@@ -73,8 +73,7 @@ func bytesCut(t *testing.T, kind, style string) {
 	p.clean()
 }
 
-// replyBytes is more than a server says in a lock's life: the last faults never
-// happen.
+// replyBytes is more than a server says in a lock's life, so that the last faults never happen.
 const replyBytes = 1600
 
 // A faultCase is a fault on the first connection.
@@ -83,7 +82,8 @@ type faultCase struct {
 	fault ftpserver.Fault
 }
 
-// injectAll goes through all of them, some at a time, and counts what came of it.
+// injectAll goes through all fault cases, several at a time, and counts how often each result
+// came.
 func (p *place) injectAll(t *testing.T, all []faultCase) map[string]int {
 	t.Helper()
 	var mu sync.Mutex
@@ -108,7 +108,7 @@ func (p *place) injectAll(t *testing.T, all []faultCase) map[string]int {
 	return came
 }
 
-// lifecycleCommands is how many commands a lifecycle without trouble sends.
+// lifecycleCommands counts the commands that a lifecycle without trouble sends.
 func (p *place) lifecycleCommands(t *testing.T) int {
 	t.Helper()
 	by, proxy := p.in(t).behind()
@@ -122,7 +122,7 @@ func (p *place) lifecycleCommands(t *testing.T) int {
 	return len(proxy.Commands())
 }
 
-// inject goes through a lifecycle in which a fault happens. It returns what came of it.
+// inject goes through a lifecycle in which a fault happens, and returns the result.
 func (p *place) inject(t *testing.T, s faultCase) string {
 	t.Helper()
 	by, proxy := p.behind()
@@ -138,14 +138,14 @@ func (p *place) inject(t *testing.T, s faultCase) string {
 		t.Errorf("%s: %v\n%s", s.name, broken, commandsTo(proxy))
 		return "broken"
 	case acquired != nil && !lifecycle.IsClear(acquired):
-		t.Errorf("%s: not acquired: %v\n%s", s.name, acquired, commandsTo(proxy))
+		t.Errorf("%s: the lock was not acquired: %v\n%s", s.name, acquired, commandsTo(proxy))
 	}
 	if p.isOrphan() {
 		p.reapOrphan(t, s.name)
 		return "orphan"
 	}
 	if left := p.leftovers(); len(left) > 0 {
-		t.Errorf("%s: left: %q, acquire said %v\n%s", s.name, left, acquired, commandsTo(proxy))
+		t.Errorf("%s: left behind: %q; acquire said %v\n%s", s.name, left, acquired, commandsTo(proxy))
 	}
 	if acquired != nil {
 		return "not acquired"
@@ -155,8 +155,8 @@ func (p *place) inject(t *testing.T, s faultCase) string {
 
 func (p *place) opened() backend.Backend { return p.open() }
 
-// isOrphan reports that there is nothing but an empty lock of plain style: what
-// is left when an answer was lost in the one moment where that cannot be told.
+// isOrphan reports whether only an empty lock of plain style is left. It is left if an answer was
+// lost at the one moment where nobody can tell what the answer was.
 func (p *place) isOrphan() bool {
 	left := p.leftovers()
 	return p.style == "plain" && len(left) == 1 && left[0] == "L"
@@ -168,11 +168,11 @@ func (p *place) reapOrphan(t *testing.T, what string) {
 	p.aged("L")
 	found, err := p.openAt(p.parts("")).Reap(t.Context(), backend.Reaping{MaxAge: 600e9, Remove: true})
 	if err != nil || len(p.leftovers()) > 0 {
-		t.Errorf("%s: reap: %v, %v; left: %q", what, found, err, p.leftovers())
+		t.Errorf("%s: reap found %v, %v, and left %q", what, found, err, p.leftovers())
 	}
 }
 
-// commandsTo is what the server was sent, for a failure.
+// commandsTo lists what the server was sent, for the text of a failure.
 func commandsTo(proxy *ftpserver.Proxy) string {
 	var b strings.Builder
 	for _, c := range proxy.Commands() {

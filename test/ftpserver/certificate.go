@@ -14,8 +14,7 @@ import (
 	"time"
 )
 
-// certificates are made once for all servers: an RSA key takes its time, and
-// vsftpd wants one.
+// certificates are made once for all servers: vsftpd wants an RSA key, and making one takes time.
 var certificates = sync.OnceValues(func() (made struct{ ca, both string }, err error) {
 	authorityKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

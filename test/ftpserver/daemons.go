@@ -14,8 +14,8 @@ import (
 	"locksmith/test/lab"
 )
 
-// vsftpdUser is whom anonymous sessions run as. vsftpd wants a name that the
-// machine knows, and refuses nobody.
+// vsftpdUser is the user as whom anonymous sessions run. vsftpd wants a name that the machine
+// knows, and refuses the user nobody.
 const vsftpdUser = "daemon"
 
 const vsftpdConfig = `
@@ -59,7 +59,8 @@ ssl_tlsv1=YES
 ssl_ciphers=HIGH
 `
 
-// vsftpd serves anonymous users, which it confines, or else the account.
+// vsftpd serves anonymous users, which it confines to their home; if Unconfined, it serves the
+// account instead.
 func vsftpd(s *Server, place *site) (daemon, error) {
 	empty := filepath.Join(place.work, "empty")
 	if err := os.Mkdir(empty, 0o755); err != nil {
@@ -85,7 +86,7 @@ func vsftpd(s *Server, place *site) (daemon, error) {
 		return nil, err
 	}
 	p := newProcess(place, filepath.Join(place.programs, "usr/sbin/vsftpd"), config)
-	if place.Unconfined { // its account is one of the machine, for PAM
+	if place.Unconfined { // its account must exist on the machine, for PAM
 		etc, err := place.writeEtc(map[string]string{"pam.d/vsftpd": "auth required pam_unix.so\naccount required pam_unix.so\n"})
 		if err != nil {
 			return nil, err
@@ -121,7 +122,8 @@ func makeOwned(dir, name string) error {
 	return os.Chown(dir, id, -1)
 }
 
-// ProFTPDConfig is what every ProFTPD of tests is told, whichever modules it has.
+// ProFTPDConfig is the configuration that every ProFTPD of the tests gets, whichever modules it
+// has.
 const ProFTPDConfig = `
 ServerName test
 ServerType standalone
@@ -159,7 +161,7 @@ func proftpd(_ *Server, place *site) (daemon, error) {
 		return nil, err
 	}
 	var conf strings.Builder
-	if place.TLS { // modules come before what they understand
+	if place.TLS { // modules come before the directives that they understand
 		fmt.Fprintf(&conf, "ModulePath %s\nLoadModule mod_tls.c\n", filepath.Join(place.programs, "usr/lib/proftpd"))
 	}
 	conf.WriteString(ProFTPDConfig)
@@ -187,7 +189,7 @@ func (s *site) proftpdOptions(conf *strings.Builder) {
 	}
 	if s.TLS {
 		versions := "TLSv1.2 TLSv1.3"
-		if s.TLS12 { // not by environment: with both it would offer session tickets
+		if s.TLS12 { // set here, not by environment: with both it would offer session tickets
 			versions = "TLSv1.2"
 		}
 		fmt.Fprintf(conf, proftpdTLS, s.both, versions)
@@ -209,12 +211,13 @@ func (s *site) proftpdOptions(conf *strings.Builder) {
 	}
 }
 
-// pureftpd has an account of its own database.
+// pureftpd serves an account of its own database.
 func pureftpd(_ *Server, place *site) (daemon, error) {
-	// Not with pure-pw useradd: what it makes of a password takes seconds to check.
+	// The account is not made with pure-pw useradd: the hash that useradd makes takes seconds to
+	// check.
 	home := place.root
 	if !place.Unconfined {
-		home += "/./" // what is above is out of reach
+		home += "/./" // everything above is out of reach
 	}
 	users, err := place.write("users", fmt.Sprintf("%s:%s:%d:%d::%s::::::::::::\n", account, crypted, uid, gid, home))
 	if err != nil {

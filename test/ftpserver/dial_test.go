@@ -11,7 +11,7 @@ import (
 	"locksmith/test/lab"
 )
 
-// dial logs in to a server, perhaps by way of a proxy.
+// dial logs in to a server at an address, perhaps a proxy's.
 func dial(t *testing.T, s *Server, addr string) (*ftp.ServerConn, error) {
 	t.Helper()
 	options := []ftp.DialOption{ftp.DialWithTimeout(lab.Patience), ftp.DialWithShutTimeout(lab.Patience)}
@@ -30,7 +30,7 @@ func dial(t *testing.T, s *Server, addr string) (*ftp.ServerConn, error) {
 	return c, nil
 }
 
-// login is dial where it must succeed.
+// login is dial for a login that must succeed.
 func login(t *testing.T, s *Server, addr string) *ftp.ServerConn {
 	t.Helper()
 	c, err := dial(t, s, addr)

@@ -12,20 +12,19 @@
 //
 // # The servers
 //
-// Debian's packages conflict with each other, so they are not installed: the
-// script fetch unpacks them side by side in the user's cache directory. This
-// needs the network once, and Debian. Starting them needs root, and the right to
-// make namespaces: each runs in a namespace of process ids, and ends with it, so
-// that no session outlives Stop. Where that is missing the test skips, unless
-// CI=true, where it fails. "embedded" runs everywhere.
+// Debian's packages conflict with each other, so they are not installed: the script fetch unpacks
+// them side by side in the user's cache directory. This needs the network once, and Debian.
+// Starting a server needs root, and the right to make namespaces: each server runs in a namespace
+// of process ids, and ends with it, so that no session outlives Stop. Where one of these is
+// missing the test skips; with CI=true it fails. "embedded" runs everywhere.
 //
-// All listen on 127.0.0.1 only, and no file of the machine is changed.
+// All servers listen on 127.0.0.1 only, and none changes a file of the machine.
 //
 // # What they have in common
 //
-// A non-empty directory may be renamed onto an empty one, not onto one that is
-// not empty, unless NoOverwrite says otherwise. The account's files belong to a
-// user without a name on this machine; vsftpd's to daemon. With TLS every
-// control and data connection must use it. vsftpd and ProFTPD then accept a data
-// connection only if it resumes a session of its control connection.
+// A non-empty directory may be renamed onto an empty one but not onto another non-empty one; with
+// NoOverwrite it may not be renamed onto an empty one either. The account's files belong to a
+// user without a name on this machine; vsftpd's to daemon. With TLS every control and data
+// connection must use it. vsftpd and ProFTPD then accept a data connection only if it resumes a
+// session of its control connection.
 package ftpserver

@@ -19,8 +19,8 @@ type inProcess struct {
 	config   *tls.Config // nil without TLS
 	mu       sync.Mutex
 	server   *ftplib.FtpServer
-	sessions map[*session]bool // those that are open
-	handlers int               // of them, and of those that are just ending
+	sessions map[*session]bool // the open ones
+	handlers int               // the handlers of open sessions, and of those that are just ending
 }
 
 // embedded serves a directory of the disk from this process.
@@ -133,7 +133,7 @@ func (d *driver) AuthUser(c ftplib.ClientContext, user, pass string) (ftplib.Cli
 	return newTree(d.place), nil
 }
 
-// A limitListener admits as many sessions as MaxConns allows, and knows which are open.
+// A limitListener admits as many sessions as MaxConns allows, and knows which sessions are open.
 type limitListener struct {
 	net.Listener
 	d *inProcess
@@ -159,7 +159,7 @@ type session struct {
 	d *inProcess
 }
 
-// admit returns nil if there is no room.
+// admit returns nil if there is no room for another session.
 func (d *inProcess) admit(conn net.Conn) net.Conn {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -172,7 +172,8 @@ func (d *inProcess) admit(conn net.Conn) net.Conn {
 	return s
 }
 
-// Close makes room first: a client that sees the end may come back at once.
+// Close makes room before it ends the connection: a client that sees the end may come back at
+// once.
 func (s *session) Close() error {
 	s.d.mu.Lock()
 	delete(s.d.sessions, s)

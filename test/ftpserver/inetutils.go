@@ -21,7 +21,7 @@ type inetd struct {
 	all      sync.WaitGroup
 }
 
-// inetutils serves the account from an /etc of its own.
+// inetutils serves an account that it finds in an /etc of its own.
 func inetutils(s *Server, place *site) (daemon, error) {
 	chrooted := account + "\n"
 	if place.Unconfined {

@@ -17,13 +17,13 @@ type link struct {
 	// Under the proxy's mu:
 	server *net.TCPConn // nil before it is dialed
 	fault  *armed
-	answer *Fault // what to do in place of passing the next reply
+	answer *Fault // what happens in place of the next reply
 	silent bool   // Stall has happened
 	half   bool   // one side has closed
 }
 
-// arm sets a fault, or makes it happen if it waits for nothing. The caller holds
-// the proxy's mu.
+// arm sets a fault, or makes it happen at once if it waits for nothing. The caller holds the
+// proxy's mu.
 func (l *link) arm(f Fault) {
 	if f.immediate() {
 		l.fault = nil
@@ -33,9 +33,9 @@ func (l *link) arm(f Fault) {
 	l.fault = &armed{Fault: f}
 }
 
-// run connects a client to the server and returns when both are done. A new
-// connection that is to be answered by the proxy still gets a server, for what
-// follows; other faults that wait for nothing come before it.
+// run connects a client to the server and returns when both are done. If the proxy itself is to
+// answer a new connection, that connection still gets a server, for what follows. Other faults
+// that wait for nothing happen before the server is dialed.
 func (l *link) run(f Fault, planned bool) {
 	l.proxy.mu.Lock()
 	greet := planned && f.immediate() && f.Do == Reply
@@ -61,7 +61,7 @@ func (l *link) run(f Fault, planned bool) {
 	<-replies
 }
 
-// ended passes on that one side has closed. A stalled link tells nobody.
+// ended tells the other side that one side has closed. A stalled link tells nobody.
 func (l *link) ended(other *net.TCPConn) {
 	l.proxy.mu.Lock()
 	defer l.proxy.mu.Unlock()
@@ -85,13 +85,13 @@ func (l *link) connect() bool {
 		return false
 	}
 	l.server = conn.(*net.TCPConn)
-	if l.proxy.listener == nil { // the test has ended, or this one just came in
+	if l.proxy.listener == nil { // the test has ended, or Refuse came just after this connection
 		l.close()
 	}
 	return true
 }
 
-// linger sets how long what was written may still be on its way after close.
+// linger sets for how many seconds after close written bytes may still be delivered.
 func (l *link) linger(seconds int) {
 	_ = l.client.SetLinger(seconds) // it may be closed
 	if l.server != nil {
@@ -107,7 +107,7 @@ func (l *link) close() {
 	}
 }
 
-// up passes commands. TLS begins with a byte that no command has; from there on
+// up passes commands to the server. TLS begins with a byte that no command has; from there on
 // there are no lines.
 func (l *link) up() {
 	const handshake = 0x16
@@ -128,7 +128,7 @@ func (l *link) up() {
 	}
 }
 
-// passUp passes what is encrypted.
+// passUp passes encrypted bytes to the server.
 func (l *link) passUp(r io.Reader) {
 	buf := make([]byte, 4096)
 	for {
@@ -148,8 +148,8 @@ func (l *link) isSilent() bool {
 	return l.silent
 }
 
-// command records and passes a command, unless it is the one to fail. It returns
-// false if it was the last.
+// command records a command and passes it, unless a fault happens at it. It returns false if no
+// further command passes.
 func (l *link) command(line string) bool {
 	p := l.proxy
 	p.mu.Lock()
@@ -175,7 +175,7 @@ func (l *link) command(line string) bool {
 	return f == nil || f.At != Sent || l.act(*f, nil)
 }
 
-// down passes replies.
+// down passes replies to the client.
 func (l *link) down() {
 	buf := make([]byte, 4096)
 	for {
@@ -196,8 +196,8 @@ func (p *Proxy) pause() time.Duration {
 	return p.delay
 }
 
-// reply passes a reply, or what a fault leaves of it. It returns false if it was
-// the last.
+// reply passes a reply, or what a fault leaves of it. It returns false if no further reply
+// passes.
 func (l *link) reply(text []byte) bool {
 	l.proxy.mu.Lock()
 	defer l.proxy.mu.Unlock()

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// Options make a server different from what its kind is without them. Supports
-// tells which of them a kind has.
+// Options change a server from what its kind is by itself. Supports tells which options a kind
+// has.
 type Options struct {
 	TLS   bool // AUTH TLS is required, for control and data connections
-	TLS12 bool // with TLS: not version 1.3
+	TLS12 bool // with TLS: no version 1.3
 
 	MaxConns   int           // connections from one address at a time
-	Idle       time.Duration // the server ends a session that is silent for so long
+	Idle       time.Duration // the server ends a session that has been silent for so long
 	NoTransfer time.Duration // the server ends a session without a transfer for so long
 
 	Unconfined bool // the account sees the whole disk as "/", and logs in to its home, Dir
@@ -23,9 +23,9 @@ type Options struct {
 	DenyRename  bool // the account may not rename
 	MkdirAll    bool // MKD of what exists succeeds, and RMD removes what is not empty: unfit for locks
 
-	// Hook runs before each call to the file system, named by the command's
-	// purpose: "mkdir", "rmdir", "remove", "rename", "stat", "open" and "chtimes". It may
-	// sleep; an error that it returns is the call's.
+	// Hook runs before each call to the file system. Its op is what the command is for: "mkdir",
+	// "rmdir", "remove", "rename", "stat", "open" or "chtimes". Hook may sleep; if it returns an
+	// error, the call fails with it.
 	Hook func(op, name string) error
 }
 
@@ -63,7 +63,7 @@ func Supports(kind string, o Options) error {
 	return nil
 }
 
-// set tells for each option whether it is given.
+// set reports for each option whether it is given.
 func (o Options) set() map[string]bool {
 	return map[string]bool{
 		"TLS": o.TLS, "TLS12": o.TLS12,

@@ -11,7 +11,7 @@ import (
 	"locksmith/test/lab"
 )
 
-// TestOptions: what an account cannot do, at every server that has the option.
+// TestOptions: each option does what it says, at every server that has it.
 func TestOptions(t *testing.T) {
 	for name, c := range map[string]struct {
 		o  Options
@@ -35,7 +35,7 @@ func TestOptions(t *testing.T) {
 				err := c.do(t, login(t, s, s.Addr), func(name string) string { return path.Join(s.Home, name) })
 				t.Log(err)
 				if (err == nil) != c.ok {
-					t.Errorf("it succeeded: %v", err == nil)
+					t.Errorf("the account's command succeeded: %v", err == nil)
 				}
 			})
 		}
@@ -78,7 +78,7 @@ func failing(op string, err error) func(string, string) error {
 	}
 }
 
-// TestHookDelay: a hook may take its time.
+// TestHookDelay: a hook that sleeps delays the call.
 func TestHookDelay(t *testing.T) {
 	s := Start(t, "embedded", Options{Hook: func(string, string) error {
 		time.Sleep(50 * time.Millisecond)
@@ -90,11 +90,11 @@ func TestHookDelay(t *testing.T) {
 		t.Fatal(err)
 	}
 	if took := time.Since(start); took < 50*time.Millisecond {
-		t.Errorf("it took %v", took)
+		t.Errorf("the call took %v, want at least the hook's 50 ms", took)
 	}
 }
 
-// TestNoTransfer: a session that only makes directories ends.
+// TestNoTransfer: the server ends a session that only makes directories.
 func TestNoTransfer(t *testing.T) {
 	t.Parallel()
 	s := Start(t, "proftpd", Options{NoTransfer: 5 * time.Second})

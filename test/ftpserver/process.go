@@ -31,10 +31,10 @@ func newProcess(s *site, argv ...string) *process {
 	return &process{script: inForeground, argv: argv, env: s.environment(), logFile: filepath.Join(s.work, "log")}
 }
 
-// confined makes a command the first process of a namespace of process ids, with
-// mounts of its own: when it is killed, so are all that descend from it. A shell
-// goes first, for the first process must not change its user: that would make it
-// outlive a test that is killed.
+// confined makes a command the first process of a namespace of process ids, with mounts of its
+// own: when that process is killed, so are all its descendants. The first process is a shell,
+// because the first process must not change its user: if it did, it would outlive a test that is
+// killed.
 func confined(env []string, script string, args ...string) *exec.Cmd {
 	cmd := exec.Command("/bin/sh", append([]string{"-c", script, "sh"}, args...)...)
 	cmd.Env = env
@@ -42,10 +42,10 @@ func confined(env []string, script string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// The last command keeps the shell from becoming the program.
+// The exit after the program keeps the shell from becoming the program itself.
 const inForeground = `"$@"; exit $?`
 
-// namespaces tells whether this machine lets us confine processes.
+// namespaces returns nil if this machine lets us confine processes.
 var namespaces = sync.OnceValue(func() error {
 	return confined(nil, inForeground, "true").Run()
 })
@@ -95,7 +95,7 @@ func (p *process) log() string {
 	return string(text)
 }
 
-// handOver gives a connection to a command for its input and output.
+// handOver makes a connection a command's input and output.
 func handOver(cmd *exec.Cmd, conn *net.TCPConn) error {
 	file, err := conn.File()
 	if err != nil {

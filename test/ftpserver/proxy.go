@@ -11,11 +11,11 @@ import (
 	"locksmith/test/lab"
 )
 
-// Every is the index that stands for all connections, open ones and new ones.
+// Every stands for all connections, open and new, in place of the index of one.
 const Every = -1
 
-// A Proxy passes control connections on to a server, byte by byte, until a fault
-// is set. Data connections go past it: the server names a port of its own.
+// A Proxy passes control connections on to a server, byte by byte, until a fault is set. Data
+// connections go past the proxy, because the server names a port of its own for them.
 //
 // Connections count from 0 in the order in which they come.
 type Proxy struct {
@@ -53,8 +53,8 @@ func StartProxy(t testing.TB, target string) *Proxy {
 	return p
 }
 
-// Fail sets what goes wrong on a connection, in place of what was set before.
-// The next one to come has the index Conns().
+// Fail sets the fault of a connection, in place of one set before. The next connection to come
+// has the index Conns().
 func (p *Proxy) Fail(conn int, f Fault) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -68,7 +68,7 @@ func (p *Proxy) Fail(conn int, f Fault) {
 	}
 }
 
-// Heal takes all faults back that have not happened yet, and the delay.
+// Heal takes back the delay, and all faults that have not happened yet.
 func (p *Proxy) Heal() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -79,21 +79,21 @@ func (p *Proxy) Heal() {
 	}
 }
 
-// Delay holds each reply back for so long.
+// Delay holds each reply back for d.
 func (p *Proxy) Delay(d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.delay = d
 }
 
-// Conns is how many connections have come.
+// Conns returns how many connections have come.
 func (p *Proxy) Conns() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.links)
 }
 
-// Commands are those seen since the last Reset.
+// Commands returns the commands seen since the last Reset.
 func (p *Proxy) Commands() []Command {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -15,14 +15,14 @@ import (
 	"locksmith/test/lab"
 )
 
-// behind starts the server that runs everywhere, and a proxy before it.
+// behind starts the embedded server, which runs everywhere, and a proxy before it.
 func behind(t *testing.T) (*Server, *Proxy) {
 	t.Helper()
 	s := Start(t, "embedded", Options{})
 	return s, StartProxy(t, s.Addr)
 }
 
-// TestProxyPoints: a command that fails was executed or not, as the point says.
+// TestProxyPoints: whether a failed command was executed depends on the fault's point.
 func TestProxyPoints(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -52,14 +52,14 @@ func TestProxyPoints(t *testing.T) {
 				t.Error("the command that was to fail succeeded")
 			}
 			if there := appears(filepath.Join(s.Dir, "second"), c.executed); there != c.executed {
-				t.Errorf("executed: %v", there)
+				t.Errorf("the command was executed: %v, want %v", there, c.executed)
 			}
-			login(t, s, p.Addr) // the next connection is sound
+			login(t, s, p.Addr) // the next connection has no fault
 		})
 	}
 }
 
-// appears tells whether a file is there, with patience if it is expected.
+// appears reports whether a file exists. If it is expected, it is waited for.
 func appears(name string, expected bool) bool {
 	for limit := time.Now().Add(lab.Patience); ; time.Sleep(time.Millisecond) {
 		_, err := os.Stat(name)
@@ -69,8 +69,8 @@ func appears(name string, expected bool) bool {
 	}
 }
 
-// TestProxyTruncate reads for itself: to Go's clients the rest of a line before
-// the end is a line.
+// TestProxyTruncate reads the connection itself: Go's clients take a line that ends with the
+// connection for a whole line.
 func TestProxyTruncate(t *testing.T) {
 	_, p := behind(t)
 	p.Fail(0, Fault{Verb: "NOOP", Command: 1, At: Answered, Do: Truncate})
@@ -86,17 +86,17 @@ func TestProxyTruncate(t *testing.T) {
 		t.Error(err)
 	}
 	if !strings.HasPrefix(string(answer), "200") || strings.HasSuffix(string(answer), "\n") {
-		t.Errorf("it said %q", answer)
+		t.Errorf("the truncated answer is %q, want a beginning of 200 without a line end", answer)
 	}
 }
 
-// TestProxyGoesOn: after another answer than 421 the session lives.
+// TestProxyGoesOn: after an answer other than 421 the session goes on.
 func TestProxyGoesOn(t *testing.T) {
 	s, p := behind(t)
 	c := login(t, s, p.Addr)
 	p.Fail(0, Fault{Command: 1, At: Before, Do: Reply, Text: "550 No"})
 	if err := c.MakeDir("/L"); err == nil {
-		t.Error("it is not refused")
+		t.Error("the command was not refused")
 	}
 	if err := c.MakeDir("/L"); err != nil {
 		t.Error(err)
@@ -111,10 +111,10 @@ func TestProxyReplies(t *testing.T) {
 		buf := make([]byte, 100)
 		n, _ := conn.Read(buf)
 		if string(buf[:n]) != "22" {
-			t.Errorf("it passed %q", buf[:n])
+			t.Errorf("the proxy passed %q, want the first two bytes, \"22\"", buf[:n])
 		}
 		if _, err := conn.Read(buf); err == nil {
-			t.Error("it is not cut")
+			t.Error("the connection is not cut after them")
 		}
 	}
 }
@@ -134,7 +134,7 @@ func TestProxyReset(t *testing.T) {
 	login(t, s, p.Addr)
 }
 
-// TestProxyStall: it is silent, and closes nothing.
+// TestProxyStall: a stalled connection is silent, and is not closed.
 func TestProxyStall(t *testing.T) {
 	_, p := behind(t)
 	conn := dialRaw(t, p.Addr)
@@ -151,7 +151,7 @@ func TestProxyStall(t *testing.T) {
 			t.Error(err)
 		}
 		if _, err := conn.Read(buf); !errors.Is(err, os.ErrDeadlineExceeded) {
-			t.Errorf("it is not silent: %q, %v", buf, err)
+			t.Errorf("a stalled connection is not silent: %q, %v", buf, err)
 		}
 	}
 }
@@ -188,11 +188,12 @@ func TestProxyDelay(t *testing.T) {
 		t.Fatal(err)
 	}
 	if took := time.Since(start); took < 50*time.Millisecond {
-		t.Errorf("it took %v", took)
+		t.Errorf("the reply took %v, want at least the delay of 50 ms", took)
 	}
 }
 
-// TestProxyCommands counts round trips, in the clear and before TLS.
+// TestProxyCommands: the proxy records commands in the clear, and with TLS those before it
+// begins.
 func TestProxyCommands(t *testing.T) {
 	s, p := behind(t)
 	c := login(t, s, p.Addr)

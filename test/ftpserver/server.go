@@ -29,7 +29,7 @@ type Server struct {
 	running bool
 }
 
-// A daemon is what differs between servers once they are configured.
+// A daemon is a configured server's program: what differs between the kinds from then on.
 type daemon interface {
 	// start returns once the daemon was started; it may not listen yet.
 	start() error
@@ -37,11 +37,11 @@ type daemon interface {
 	alive() bool
 	// stop ends the daemon and all its sessions.
 	stop()
-	// log is what the daemon had to say.
+	// log returns what the daemon had to say.
 	log() string
 }
 
-// kinds are the servers, by name: how to configure each on a site of its own.
+// kinds has, by name, how to configure a server of each kind on a site of its own.
 var kinds = map[string]func(*Server, *site) (daemon, error){
 	"vsftpd":    vsftpd,
 	"proftpd":   proftpd,
@@ -51,13 +51,13 @@ var kinds = map[string]func(*Server, *site) (daemon, error){
 	"embedded":  embedded,
 }
 
-// Kinds are the names of all servers, the one that runs everywhere first.
+// Kinds returns the names of all kinds; the embedded server, which runs everywhere, comes first.
 func Kinds() []string {
 	return []string{"embedded", "proftpd", "vsftpd", "pureftpd", "pyftpdlib", "inetutils"}
 }
 
-// Start starts a server of a kind. It fails the test if the kind does not
-// support the options, and skips it if this machine cannot run the kind.
+// Start starts a server of a kind. It fails the test if the kind does not support the options,
+// and skips the test if this machine cannot run the kind.
 func Start(t testing.TB, kind string, o Options) *Server {
 	t.Helper()
 	if err := Supports(kind, o); err != nil {
@@ -103,7 +103,7 @@ func (s *Server) Restart() {
 	}
 }
 
-// start returns once the server greets.
+// start starts the daemon and returns once it greets.
 func (s *Server) start() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -138,8 +138,8 @@ func greets(addr string, d daemon) error {
 	return fmt.Errorf("no greeting after %v: %w", startLimit, err)
 }
 
-// visit reads a server's greeting and leaves again. Its session is over when
-// visit returns, so that it does not count among the connections of the test.
+// visit reads a server's greeting and leaves again. Its session is over when visit returns, so
+// that the server does not count it among the test's connections.
 func visit(addr string) (said string, err error) {
 	conn, err := net.DialTimeout("tcp", addr, time.Second)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"locksmith/test/lab"
 )
 
-// TestKinds: the rules that locks rest on, at every server.
+// TestKinds: every server keeps the rules that locks rest on.
 func TestKinds(t *testing.T) {
 	for _, kind := range Kinds() {
 		for name, o := range map[string]Options{"plain": {}, "TLS": {TLS: true}, "TLS12": {TLS: true, TLS12: true}} {
@@ -39,8 +39,8 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// TestPortsAreReserved: nobody else gets a port, also while its server is down, but the
-// server does, again and again.
+// TestPortsAreReserved: nobody else gets a server's port, not even while the server is down; the
+// server itself gets it again and again.
 func TestPortsAreReserved(t *testing.T) {
 	t.Parallel()
 	port := lab.ReservePort(t)
@@ -97,7 +97,7 @@ func directories(t *testing.T, s *Server, c *ftp.ServerConn) {
 	}
 }
 
-// listings lists the only directory several times.
+// listings lists the home, with its only directory, several times.
 func listings(t *testing.T, s *Server, c *ftp.ServerConn) {
 	t.Helper()
 	for range 4 {
@@ -107,7 +107,7 @@ func listings(t *testing.T, s *Server, c *ftp.ServerConn) {
 		}
 		named := func(n string) bool { return path.Base(n) == "L" }
 		if !slices.ContainsFunc(names, named) {
-			t.Errorf("NLST: %q", names)
+			t.Errorf("NLST names %q, without L", names)
 		}
 	}
 }
@@ -121,7 +121,7 @@ func unresumed(t *testing.T, s *Server, c *ftp.ServerConn) {
 	}
 }
 
-// TestRestart: it ends all sessions, and keeps the files.
+// TestRestart: a restart ends all sessions, and keeps the files.
 func TestRestart(t *testing.T) {
 	for _, kind := range Kinds() {
 		t.Run(kind, func(t *testing.T) {
@@ -155,7 +155,7 @@ func TestMaxConns(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			s := Start(t, kind, o)
-			// A server may count those who have left for a moment.
+			// A server may count clients for a moment after they have left.
 			var last *ftp.ServerConn
 			lets := func() bool { c, err := dial(t, s, s.Addr); last = c; return err == nil }
 			lab.Eventually(t, "one is let in", lets)
@@ -173,7 +173,7 @@ func TestMaxConns(t *testing.T) {
 	}
 }
 
-// TestIdle: a silent session is told 421 and ended.
+// TestIdle: the server says 421 to a silent session and ends it.
 func TestIdle(t *testing.T) {
 	for _, kind := range Kinds() {
 		o := Options{Idle: time.Second}
@@ -191,13 +191,13 @@ func TestIdle(t *testing.T) {
 			said, err := io.ReadAll(conn)
 			t.Logf("%v: %s", time.Since(start), said)
 			if err != nil || !strings.Contains(string(said), "\n421") {
-				t.Errorf("it is not told: %v", err)
+				t.Errorf("the silent session is not told 421: %v", err)
 			}
 		})
 	}
 }
 
-// TestUnconfined: the account logs in to its home, and sees what is above.
+// TestUnconfined: the account logs in to its home, and sees the directories above it.
 func TestUnconfined(t *testing.T) {
 	for _, kind := range Kinds() {
 		t.Run(kind, func(t *testing.T) {
@@ -205,13 +205,13 @@ func TestUnconfined(t *testing.T) {
 			s := Start(t, kind, Options{Unconfined: true})
 			c := login(t, s, s.Addr)
 			if at, err := c.CurrentDir(); at != s.Dir || err != nil {
-				t.Errorf("it is in %q, %v, want %q", at, err, s.Dir)
+				t.Errorf("the login leads to %q, %v, want %q", at, err, s.Dir)
 			}
 			if err := c.MakeDir("L"); err != nil {
-				t.Error("in its home:", err)
+				t.Error("make a directory in its home:", err)
 			}
 			if err := c.RemoveDir(path.Join(s.Dir, "L")); err != nil {
-				t.Error("by the whole path:", err)
+				t.Error("remove it by its whole path:", err)
 			}
 		})
 	}

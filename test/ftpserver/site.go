@@ -14,7 +14,7 @@ import (
 	"locksmith/test/lab"
 )
 
-// The account of all servers but vsftpd. Its ids belong to nobody else.
+// The account of all servers except vsftpd. Its ids belong to nobody else.
 const (
 	account  = "lock"
 	password = "pw"
@@ -23,20 +23,20 @@ const (
 	gid      = 64000
 )
 
-// A site is what a server is built on.
+// A site is the directories, the port and the options that a server is built on.
 type site struct {
 	Options
 	port     int
-	programs string // where fetch put this kind
-	work     string // for configuration; below it is root
-	root     string // the account's home, which it may write; it sees it as "/", unless Unconfined
+	programs string // where fetch put this kind's programs
+	work     string // for configuration; root is below it
+	root     string // the account's home, which it may write, and sees as "/" unless Unconfined
 	ca       string // "" without TLS
 	both     string // the certificate and its key; "" without TLS
 }
 
 // newSite makes the directories of a server, and finds a port.
 func newSite(t testing.TB, o Options) (*site, error) {
-	// Not t.TempDir: servers that run as the account must get through.
+	// Not t.TempDir: servers that run as the account must be able to enter it.
 	work, err := os.MkdirTemp("", "ftpserver-")
 	if err != nil {
 		return nil, err
@@ -63,16 +63,16 @@ func newSite(t testing.TB, o Options) (*site, error) {
 	return s, nil
 }
 
-// write makes a file beside the tree, for root only.
+// write makes a file beside the account's home, for root only.
 func (s *site) write(name, text string) (path string, err error) {
 	path = filepath.Join(s.work, name)
 	return path, os.WriteFile(path, []byte(text), 0o600)
 }
 
-// Servers that look for their account in /etc get another one.
+// Servers that look for their account in /etc get another /etc.
 const inOtherEtc = `mount --bind "$1" /etc && shift && "$@"; exit $?`
 
-// writeEtc makes an /etc with the account and these files.
+// writeEtc makes an /etc with the account and the given files.
 func (s *site) writeEtc(files map[string]string) (dir string, err error) {
 	files["passwd"] = fmt.Sprintf("root:*:0:0::/:/bin/sh\nnobody:*:65534:%[4]d::/:/bin/false\n%[1]s:%[2]s:%[3]d:%[4]d::%[5]s:/bin/sh\n",
 		account, crypted, uid, gid, s.root)
@@ -87,8 +87,8 @@ func (s *site) writeEtc(files map[string]string) (dir string, err error) {
 	return dir, nil
 }
 
-// environment lets programs find the libraries that were fetched with them, and
-// limits those that use OpenSSL and have no setting for it to TLS 1.2.
+// environment lets programs find the libraries that were fetched with them. With TLS12 it also
+// limits to TLS 1.2 the programs that use OpenSSL and have no setting of their own.
 func (s *site) environment() []string {
 	dirs, _ := filepath.Glob(filepath.Join(s.programs, "usr/lib/*-linux-gnu")) // the pattern is good
 	env := os.Environ()
@@ -101,12 +101,12 @@ func (s *site) environment() []string {
 	return env
 }
 
-// The servers would choose any port from 1024 on for data connections, that of a server that is
-// down just then included (lab.ReservePort).
+// Without these limits the servers would choose any port from 1024 on for data connections, even
+// the port of a server that is down just then (lab.ReservePort).
 const lowestPassive, highestPassive = 33000, 65000
 
-// listen listens again where a listener of this process may just have been
-// closed, and be open in a child for the same reason.
+// listen tries again while the address is in use: this process may just have closed a listener
+// there that a child, being started, still has open.
 func listen(addr string) (net.Listener, error) {
 	for limit := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
 		l, err := net.Listen("tcp", addr)
@@ -116,8 +116,8 @@ func listen(addr string) (net.Listener, error) {
 	}
 }
 
-// release closes a listener while no child is being started, so that it stops
-// listening at once, or all but.
+// release closes a listener while no child is being started, so that nobody listens there any
+// more at once, or nearly at once.
 func release(l io.Closer) error {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()

@@ -14,7 +14,7 @@ func confinement() (*syscall.SysProcAttr, error) {
 	}, nil
 }
 
-// renameToNew is refused if there is anything, however late it came.
+// renameToNew is refused if anything exists at to, however late it came.
 func renameToNew(from, to string) error {
 	return unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, unix.RENAME_NOREPLACE)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/afero"
 )
 
-// A tree is what an account of the embedded server sees: a directory of the
-// disk, with the rules of the file system and what the options change of them.
+// A tree is what an account of the embedded server sees: a directory of the disk, with the file
+// system's rules as the options change them.
 type tree struct {
 	*afero.BasePathFs
 	dir string
@@ -25,7 +25,7 @@ func newTree(s *site) *tree {
 	return &tree{afero.NewBasePathFs(afero.NewOsFs(), root).(*afero.BasePathFs), root, s.Options}
 }
 
-// real is where a file is on the disk.
+// real returns a file's path on the disk.
 func (t *tree) real(name string) string {
 	return filepath.Join(t.dir, filepath.Clean("/"+name))
 }
@@ -48,7 +48,7 @@ func (t *tree) Mkdir(name string, mode os.FileMode) error {
 	return t.BasePathFs.Mkdir(name, mode)
 }
 
-// RemoveDir is RMD. Unlike Remove of the library's files it spares files.
+// RemoveDir executes RMD. Unlike Remove of the library's files, it removes no files.
 func (t *tree) RemoveDir(name string) error {
 	if err := t.hook("rmdir", name); err != nil {
 		return err
@@ -62,7 +62,7 @@ func (t *tree) RemoveDir(name string) error {
 	return syscall.Rmdir(t.real(name))
 }
 
-// Remove is DELE.
+// Remove executes DELE.
 func (t *tree) Remove(name string) error {
 	if err := t.hook("remove", name); err != nil {
 		return err
@@ -70,8 +70,7 @@ func (t *tree) Remove(name string) error {
 	return syscall.Unlink(t.real(name))
 }
 
-// Rename is the system call, not os.Rename: that one refuses to replace an empty
-// directory.
+// Rename uses the system call, not os.Rename, which refuses to replace an empty directory.
 func (t *tree) Rename(from, to string) error {
 	if err := t.hook("rename", from); err != nil {
 		return err
