@@ -15,7 +15,7 @@ import (
 )
 
 // vsftpdUser is the user as whom anonymous sessions run. vsftpd wants a name that the machine
-// knows, and refuses the user nobody.
+// knows, and refuses the user "nobody", whose home does not exist.
 const vsftpdUser = "daemon"
 
 const vsftpdConfig = `

@@ -28,9 +28,9 @@ var (
 // inCluster is set in the copy of the test that has namespaces of its own.
 const inCluster = "LOCKSMITH_TEST_CLUSTER"
 
-// TestCluster: eight contenders at a time take a lock in a store of four nodes, each by any of
-// them, while the nodes are killed, stopped and cut off by turns. No two have it, tokens rise, and
-// nobody is stuck.
+// TestCluster: eight contenders at a time take a lock in a store of four nodes, each by way of a
+// random node, while the nodes are killed, stopped and cut off by turns. No two contenders have
+// the lock together, tokens rise, and nobody is stuck.
 func TestCluster(t *testing.T) {
 	if !*long {
 		t.Skip("compiles MinIO, and takes minutes: only with -long")
@@ -45,7 +45,7 @@ func TestCluster(t *testing.T) {
 	cmd.Env = append(os.Environ(), inCluster+"=1")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET | syscall.CLONE_NEWNS, Pdeathsig: syscall.SIGKILL}
 	said, err := cmd.CombinedOutput()
-	t.Logf("there it said:\n%s", said)
+	t.Logf("in namespaces of its own the test said:\n%s", said)
 	if err != nil {
 		t.Error(err)
 	}
@@ -58,7 +58,8 @@ type absence struct {
 	began, over []time.Duration // since boot
 }
 
-// away is for how long a node is: longer than a request is waited for, and within the lease.
+// away is how long a node stays away: longer than a helper waits for the answer to a request, and
+// shorter than the lease.
 const away = 8 * time.Second
 
 func cluster(t *testing.T) {
@@ -109,8 +110,8 @@ func cluster(t *testing.T) {
 	lab.Publish(t, "README.md", "A node away", fmt.Sprintf(clusterText, time.Now().Format("2 January 2006"), *clusterHolds, s3server.Nodes, away, took.Round(time.Second), len(record.Held), len(record.Kills), len(left))+table.String(), *updatePage)
 }
 
-// silence is the longest time during an absence, or that began in it, in which nobody began to hold
-// the lock.
+// silence returns the longest time in which nobody began to hold the lock, among those that began
+// during an absence.
 func silence(record contest.Record, began, over time.Duration) (longest time.Duration) {
 	last := began
 	for _, h := range record.Held {

@@ -9,7 +9,7 @@ import (
 	"locksmith/backends/backendtest"
 )
 
-// conformance: the store is fit for all that the suite asks of a backend.
+// conformance: at the store the backend passes the conformance suite.
 func conformance(t *testing.T, name string) {
 	s := open(t, name)
 	var places atomic.Int32

@@ -12,8 +12,8 @@ import (
 )
 
 // contenders: eight processes at a time take the lock, and some are killed with -9 at random
-// moments: while they wait, have it, or take or release it. Nobody meets anybody, nobody is
-// stuck, and what the killed leave those who come later clear up.
+// moments: while they wait for the lock, have it, take it or release it. No two have it together,
+// nobody is stuck, and later processes clear up what the killed ones left.
 func contenders(t *testing.T, name string) {
 	p := openPlace(t, name)
 	c := p.contest(t)
@@ -21,7 +21,7 @@ func contenders(t *testing.T, name string) {
 	p.judge(t, c)
 }
 
-// restarts: the same, while the gateways are killed and started again, by turns.
+// restarts: the same as contenders, while the gateways are killed and started again, by turns.
 func restarts(t *testing.T, name string) {
 	p := openPlace(t, name)
 	c := p.contest(t)
@@ -49,7 +49,7 @@ func loseAnswers(t *testing.T, name string) {
 	direct.judge(t, c)
 }
 
-// unreached are the exit statuses of those who cannot take the lock, or release it, because the
+// unreached are the exit statuses of contenders that cannot take or release the lock, because the
 // store does not answer in time: this machine may be busy.
 var unreached = []int{protocol.Unreachable.Exit(), protocol.Expired.Exit()}
 
@@ -61,8 +61,8 @@ func (p place) contest(t *testing.T) *contest.Contest {
 	return &contest.Contest{Log: contest.NewLog(t), Command: p.under(t), Rounds: rounds, Excused: unreached}
 }
 
-// judge makes sure that all was as it should be, and that the next one clears up what is left:
-// its Tend comes with its first heartbeat.
+// judge checks the contest's log, and makes sure that the next holder clears up what is left: its
+// Tend comes with its first heartbeat.
 func (p place) judge(t *testing.T, c *contest.Contest) {
 	t.Helper()
 	r := c.Log.Check(t, true)

@@ -20,7 +20,8 @@ func fitForLocks(t *testing.T, name string) {
 	examine(t, name, 0, ": fit for locks\n", "in each of 200 rounds one of 32 succeeded")
 }
 
-// reasons are why locks are not safe there; where several are, each may be the first.
+// reasons has, for each store where locks are not safe, what doctor gives as the reason. Where a
+// store has several, doctor may find any of them first.
 var reasons = map[string][]string{
 	"versitygw-1.2.0":  {"several would hold the lock"},
 	"versitygw-1.0.14": {"the store ignores the condition"},
@@ -34,7 +35,8 @@ func unfitForLocks(t *testing.T, name string) {
 	examine(t, name, protocol.CannotCreate.Exit(), ": not fit for locks", reasons[name]...)
 }
 
-// examine has doctor look at a store. It exits and says as expected, for one of some reasons.
+// examine has doctor look at a store. Doctor must exit with status, and say the verdict and one
+// of the reasons.
 func examine(t *testing.T, name string, status int, verdict string, reasons ...string) {
 	p := openPlace(t, name)
 	got, said := lab.Run(t, locksmith(t, "doctor", p.address()))
@@ -48,7 +50,7 @@ func examine(t *testing.T, name string, status int, verdict string, reasons ...s
 	}
 }
 
-// TestAddresses: of a name with three addresses doctor asks the two at which somebody listens.
+// TestAddresses: a name has three addresses, and doctor asks the two at which somebody listens.
 func TestAddresses(t *testing.T) {
 	lab.NotShort(t, "starts an object store")
 	lab.NeedRoot(t)

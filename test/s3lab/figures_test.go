@@ -12,14 +12,14 @@ import (
 	"locksmith/test/lab"
 )
 
-// A figure is a line of output that a program can find: figure: NAME key=value…
+// figure prints a measurement as a line that a program can find: figure: NAME key=value…
 func figure(t *testing.T, name, format string, args ...any) {
 	t.Helper()
 	t.Logf("figure: s3-%s %s", name, fmt.Sprintf(format, args...))
 }
 
-// requests: what each step of a lock's life costs, as the guide has it. That the library sends
-// none by itself can be seen only here.
+// requests counts the requests of each step of a lock's life, which the guide states. Only here
+// can it be seen that the library sends no further requests by itself.
 func requests(t *testing.T, name string) {
 	p := openPlace(t, name)
 	proxy := p.behind(t)
@@ -53,8 +53,8 @@ func requests(t *testing.T, name string) {
 	spent("release", 5, release)
 }
 
-// handOffs measures the time from a release to the OK of the next, which has waited for a
-// moment, or for so long that it asks as seldom as the first in a queue ever does.
+// handOffs measures the time from a release to the OK of the next holder. That one has waited for
+// a moment, or for so long that it asks as seldom as the first in a queue ever does.
 func handOffs(t *testing.T, name string) {
 	const pairs = 15
 	p := openPlace(t, name)

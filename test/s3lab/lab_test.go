@@ -76,7 +76,7 @@ func locksmith(t *testing.T, args ...string) *exec.Cmd {
 type scenario struct {
 	name   string
 	stores []string
-	quick  []string // those at which it runs without -long
+	quick  []string // the stores at which it runs also without -long
 	run    func(t *testing.T, name string)
 }
 

@@ -37,13 +37,14 @@ func (p place) open(t *testing.T) backend.Backend {
 
 func (p place) address() string { return s3server.Address(p.endpoint, p.prefix) }
 
-// keys are those of all objects that the lock has.
+// keys returns the keys of all the lock's objects.
 func (p place) keys(t *testing.T) []string { return p.servers[0].Keys(t, p.prefix+"/") }
 
 // maxGenerations is how many numbers stay when a lock is free.
 const maxGenerations = 4
 
-// leftovers is what should not be there of a lock that is free: all but its newest numbers.
+// leftovers lists what a free lock should have left nothing of: everything except its newest
+// numbers.
 func (p place) leftovers(t *testing.T) (left []string) {
 	t.Helper()
 	all := p.keys(t)
@@ -68,7 +69,7 @@ func (p place) removeReservations(t *testing.T) {
 	}
 }
 
-// under is how to run a command under the lock.
+// under returns a function that makes a command run under the lock.
 func (p place) under(t *testing.T) func(flags []string, command ...string) *exec.Cmd {
 	return func(flags []string, command ...string) *exec.Cmd {
 		t.Helper()

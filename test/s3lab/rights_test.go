@@ -11,8 +11,8 @@ import (
 	"locksmith/test/s3server"
 )
 
-// TestRights: who may not write or not remove objects is told so before the command runs, and
-// leaves nothing behind.
+// TestRights: a user who may not write or not remove objects is told so before the command runs,
+// and leaves nothing behind.
 func TestRights(t *testing.T) {
 	lab.NotShort(t, "starts an object store")
 	t.Parallel()
@@ -26,7 +26,7 @@ func TestRights(t *testing.T) {
 		{[]string{get, put}, protocol.Permission.Exit()},
 		{[]string{get, remove}, protocol.Permission.Exit()},
 		{[]string{get, put, remove}, 0},
-		{[]string{get, put}, protocol.Permission.Exit()}, // now that there was a holder
+		{[]string{get, put}, protocol.Permission.Exit()}, // there has been a holder by now
 	} {
 		server.May(t, c.may...)
 		ran := filepath.Join(t.TempDir(), "ran")

@@ -12,11 +12,12 @@ import (
 	"locksmith/test/s3server"
 )
 
-// TestThrottled: who may wait for a minute waits for a store that turns requests away, or all of
-// them for some seconds, or all that write, as one does that lacks most of its nodes.
+// TestThrottled: a store turns away some requests, or for some seconds all of them, or all
+// writes, as a store does that lacks most of its nodes. A command that may wait for a minute
+// waits until its requests are executed.
 func TestThrottled(t *testing.T) {
 	lab.NotShort(t, "waits for seconds")
-	locksmith(t) // is built before any time counts
+	locksmith(t) // builds the programs before any time counts
 	often := func(string) bool { return rand.Float64() < 0.3 }
 	all := func(string) bool { return true }
 	for about, c := range map[string]struct {
@@ -25,7 +26,7 @@ func TestThrottled(t *testing.T) {
 		clients int
 		timeout string
 		status  int
-		at      time.Duration // when it ends at the earliest
+		at      time.Duration // the earliest moment at which the command may end
 	}{
 		"30 % of all requests":     {often, 0, 6, "60s", 0, 0},
 		"all for some seconds":     {all, 5 * time.Second, 2, "60s", 0, 4 * time.Second},
@@ -61,7 +62,7 @@ func TestThrottled(t *testing.T) {
 			}
 			clients.Wait()
 			if took := time.Since(began); took < c.at {
-				t.Errorf("it ended after %v, want %v", took, c.at)
+				t.Errorf("the commands ended after %v, want at least %v", took, c.at)
 			}
 		})
 	}

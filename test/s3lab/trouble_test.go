@@ -11,12 +11,12 @@ import (
 	"locksmith/test/s3server"
 )
 
-// trouble: one thing goes wrong with one request, whichever, of a lock's life. The lock is had
-// or not had, never by two, and goes on being held; and nothing stays.
+// trouble: one fault happens to one request of a lock's life, to each request in turn. The lock
+// is then had or not had, never by two, goes on being held, and nothing is left behind.
 func trouble(t *testing.T, name string) {
 	s := open(t, name)
 	whole := s.suffer(t, "untroubled", s3server.None, 0)
-	step := 6 // each request meets something
+	step := 6 // some fault happens to each request
 	if name == s3server.Embedded {
 		step = 2
 	}
@@ -31,11 +31,11 @@ func trouble(t *testing.T, name string) {
 	}
 	t.Logf("%d requests, %v", whole.requests, came)
 	if whole.outcome != "held" || came["held"] < 3*whole.requests/4 {
-		t.Error("that says nothing")
+		t.Errorf("too few lives came as far as to hold the lock: %v, and untroubled: %s", came, whole.outcome)
 	}
 }
 
-// A life is what became of one.
+// A life is the outcome of a lock's life.
 type life struct {
 	outcome  string
 	requests int
@@ -65,7 +65,7 @@ func (s *store) suffer(t *testing.T, name string, f s3server.Fault, n int) life 
 	return life{"held", len(requests)}
 }
 
-// next has the lock at once, and clears up what is left.
+// next makes sure that the next holder has the lock at once, and clears up what is left.
 func (p place) next(t *testing.T, after string) {
 	t.Helper()
 	a, err := p.open(t).Attempt(backendtest.Request())

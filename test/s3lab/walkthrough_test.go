@@ -15,8 +15,8 @@ import (
 	"locksmith/test/s3server"
 )
 
-// TestWalkThrough does what the guide says, to the letter but for the port and the directory,
-// in two terminals, and looks whether it says what the guide shows.
+// TestWalkThrough types in two terminals what the guide says, to the letter except for the port
+// and the directory, and checks that they show what the guide shows.
 func TestWalkThrough(t *testing.T) {
 	lab.NotShort(t, "starts an object store")
 	t.Parallel()
@@ -42,13 +42,13 @@ func TestWalkThrough(t *testing.T) {
 	}
 }
 
-// A walk is through two terminals.
+// A walk types commands in two terminals and reads them.
 type walk struct {
 	t        *testing.T
 	one, two *terminal
 }
 
-// step types what is typed, and waits for what is said.
+// step does one line of the guide: it types a command, or waits for a line of output.
 func (w *walk) step(line string) {
 	w.t.Helper()
 	line = strings.TrimSuffix(line, "\n")
@@ -63,8 +63,8 @@ func (w *walk) step(line string) {
 	}
 }
 
-// hears waits until either terminal says this. An ellipsis stands for anything; alone in a
-// line, for any lines before the next.
+// hears waits until either terminal says the line. An ellipsis in it stands for anything. A line
+// of an ellipsis alone stands for any lines before the next one.
 func (w *walk) hears(line string) {
 	w.t.Helper()
 	if line == "…" {
@@ -91,7 +91,7 @@ func (w *walk) await(address string) {
 // A terminal is a shell with a home of its own.
 type terminal struct {
 	*lab.Process
-	lines []string // that nobody has heard
+	lines []string // output that hears has not matched yet
 	skips bool     // what does not match
 }
 
@@ -114,7 +114,7 @@ func newTerminal(t *testing.T) *terminal {
 
 func (s *terminal) types(text string) { _, _ = s.Stdin.WriteString(text) }
 
-// says reports whether the next line is this, and then takes it.
+// says reports whether the next line matches, and if so takes it.
 func (s *terminal) says(line *regexp.Regexp) bool {
 	for s.Pending() > 0 {
 		s.lines = append(s.lines, s.Line())

@@ -17,7 +17,7 @@ import (
 	"locksmith/test/lab"
 )
 
-// Nodes is how many a cluster has. It goes on while one of them is away.
+// Nodes is how many nodes a cluster has. The cluster goes on serving while one of them is away.
 const Nodes = 4
 
 // A Cluster is MinIO on several nodes with a drive each, which serve one store. Each node has a
@@ -29,8 +29,9 @@ type Cluster struct {
 	nodes   [Nodes]*lab.Process
 }
 
-// StartCluster starts one with an empty bucket, in this process's namespaces of networks and
-// mounts, which must be its own: their /run, bridge and drives go away with it.
+// StartCluster starts a cluster with an empty bucket, in this process's namespaces of networks
+// and mounts. The process must have these for itself: their /run, bridge and drives go away with
+// it.
 func StartCluster(t testing.TB) *Cluster {
 	t.Helper()
 	lab.NeedProgram(t, "ip")
@@ -57,10 +58,10 @@ func StartCluster(t testing.TB) *Cluster {
 
 func host(n int) string { return fmt.Sprintf("10.77.0.%d", n+1) }
 
-// Endpoint is that of a node.
+// Endpoint returns a node's endpoint.
 func (c *Cluster) Endpoint(n int) string { return "http://" + host(n) + ":9000" }
 
-// do runs a command of a shell.
+// do runs a shell command.
 func (c *Cluster) do(command string) {
 	c.t.Helper()
 	cmd := exec.Command("sh", "-ec", command)
@@ -95,7 +96,7 @@ func (c *Cluster) Kill(n int) { c.nodes[n].Kill() }
 func (c *Cluster) Pause(n int)  { c.nodes[n].Stop() }
 func (c *Cluster) Resume(n int) { c.nodes[n].Cont() }
 
-// Cut cuts a node off from all others and the test, and Join ends that.
+// Cut cuts a node off from the test and all other nodes; Join ends that.
 func (c *Cluster) Cut(n int)  { c.do(fmt.Sprintf("ip link set v%d down", n)) }
 func (c *Cluster) Join(n int) { c.do(fmt.Sprintf("ip link set v%d up", n)) }
 
@@ -117,7 +118,7 @@ func healthy(url string) bool {
 
 func (c *Cluster) log(n int) string { return filepath.Join(c.dir, fmt.Sprintf("log%d", n)) }
 
-// Said is what the nodes have said so far.
+// Said returns what the nodes have said so far.
 func (c *Cluster) Said() string {
 	var all strings.Builder
 	for n := range Nodes {

@@ -12,12 +12,12 @@
 //
 // And there is MinIO on four nodes, one of which may be away (Cluster).
 //
-// The first four, and MinIO, are programs of other modules. Each has a module of its own below testdata,
-// so that ours stays small; they and their libraries come from where all modules come from,
-// and the first test that needs one compiles it. The libraries are newer than those they were
-// released with where that makes them the same as those of the others, or ours: for then they
-// are compiled once for all.
+// The first four, and MinIO, are programs of other modules. Each has a module of its own below
+// testdata, so that ours stays small; they and their libraries come from where all modules come
+// from, and the first test that needs one compiles it. Some of their libraries are newer than
+// those they were released with: where that makes them the same as the libraries of the others,
+// or ours, these are compiled once for all.
 //
-// Every store has one bucket, and one user (Environment); that of StartForUser has a second one,
-// who may do less.
+// Every store has one bucket, and one user (Environment); the store of StartForUser has a second
+// user, who may do less.
 package s3server

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// condition is what makes a PUT create an object, or fail if there is one.
+// condition is the header that makes a PUT create an object, or fail if the object exists.
 const condition = "If-None-Match"
 
-// ignoreCondition makes a store one that writes whatever is there.
+// ignoreCondition makes a store write an object even if it exists.
 func ignoreCondition(store http.Handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		r.Header.Del(condition)
@@ -17,8 +17,8 @@ func ignoreCondition(store http.Handler) http.HandlerFunc {
 	}
 }
 
-// lookThenWrite makes a store one that looks whether there is an object, and a moment later
-// writes it: whoever looks in between wins, too.
+// lookThenWrite makes a store look whether the object exists, and write it a moment later: a
+// client for whom it looks in between wins, too.
 func lookThenWrite(store http.Handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get(condition) == "" {

@@ -12,18 +12,18 @@ import (
 // Embedded is the kind that runs in the test's own process.
 const Embedded = "gofakes3"
 
-// The same with one flaw.
+// The embedded store with one flaw.
 const (
 	Careless = "gofakes3, ignores the condition"
 	Racing   = "gofakes3, lets several win a race"
 )
 
-// A kind is a program that is a store.
+// A kind is a program that serves a store.
 type kind struct {
-	module    string // below testdata, if a package of a module there is the program
-	command   string // else what it is called where it is installed
+	module    string // the package of the program, if a module below testdata has it
+	command   string // else the program's name where it is installed
 	arguments func(port int, dir string) []string
-	// makesBucket: a directory is none there.
+	// makesBucket: the bucket is made by a request, as the store does not take a directory for one.
 	makesBucket bool
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 )
 
-// Keys are those of all objects below a prefix that ends in a slash, without it.
+// Keys returns the keys of all objects below a prefix that ends in a slash, without that prefix.
 func (s *Server) Keys(t testing.TB, prefix string) (keys []string) {
 	t.Helper()
 	pages := s3.NewListObjectsV2Paginator(s.client(), &s3.ListObjectsV2Input{Bucket: aws.String(Bucket), Prefix: aws.String(prefix)})
@@ -33,7 +33,7 @@ func (s *Server) Remove(t testing.TB, key string) {
 	}
 }
 
-// client is the library's with all that it does by itself.
+// client returns the library's client, with everything that it does by itself.
 func (s *Server) client() *s3.Client {
 	return s3.New(s3.Options{
 		BaseEndpoint: aws.String(s.Endpoint), UsePathStyle: true, Region: "us-east-1",

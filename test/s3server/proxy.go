@@ -14,25 +14,24 @@ import (
 	"testing"
 )
 
-// A Fault is what happens to one request.
+// A Fault is what goes wrong with one request.
 type Fault int
 
-// What may happen. All but Refused and Missed are executed.
+// The faults. The server executes the request in all cases except Refused and Missed.
 const (
 	None     Fault = iota
-	Refused        // the server never sees it, and the connection ends
+	Refused        // the server never sees the request, and the connection ends
 	Lost           // the connection ends without an answer
 	Halved         // the connection ends in the middle of the answer
-	Turned         // the answer is 503, whatever it was
-	Repeated       // it is sent twice, and the second answer is passed on
-	Missed         // the server never sees it, and the answer is the proxy's own 404
+	Turned         // the answer becomes 503, whatever it was
+	Repeated       // the request is sent twice, and the second answer is passed on
+	Missed         // the server never sees the request, and the answer is the proxy's own 404
 )
 
-// Faults are all of them but None, by their names.
+// Faults has the names of all faults except None.
 var Faults = map[Fault]string{Refused: "refused", Lost: "answer lost", Halved: "half an answer", Turned: "503 instead", Repeated: "sent twice", Missed: "404 of the proxy"}
 
-// A Proxy passes requests on to gateways of one store, to one after the other, as a balancer
-// before a fleet does.
+// A Proxy passes requests on to the gateways of one store by turns, as a balancer does.
 type Proxy struct {
 	Endpoint string
 
@@ -40,11 +39,11 @@ type Proxy struct {
 	targets []http.Handler
 	seen    []string
 	planned map[int]Fault // by the number of the request, from 0
-	share   float64       // of all requests, to which any fault happens
+	share   float64       // the share of all requests to which some fault happens
 	turns   func(request string) bool
 }
 
-// StartProxy starts one before servers. It runs until the test ends.
+// StartProxy starts a proxy before servers. It runs until the test ends.
 func StartProxy(t testing.TB, endpoints ...string) *Proxy {
 	t.Helper()
 	p := &Proxy{planned: map[int]Fault{}}
@@ -57,8 +56,8 @@ func StartProxy(t testing.TB, endpoints ...string) *Proxy {
 	return p
 }
 
-// Pass is a handler that passes requests on to a server. The host that was signed stays. Where
-// the server does not answer, nor does it.
+// Pass returns a handler that passes requests on to a server. It keeps the host that was signed.
+// If the server does not answer, neither does the handler.
 func Pass(t testing.TB, endpoint string) http.Handler {
 	t.Helper()
 	u, err := url.Parse(endpoint)
@@ -70,7 +69,7 @@ func Pass(t testing.TB, endpoint string) http.Handler {
 			r.SetURL(u)
 			r.Out.Host = r.In.Host
 		},
-		Transport:    &http.Transport{DisableKeepAlives: true}, // else it may ask again by itself
+		Transport:    &http.Transport{DisableKeepAlives: true}, // else the transport may ask again by itself
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 	}
 }
@@ -90,22 +89,22 @@ func (p *Proxy) FailOften(share float64) {
 }
 
 // TurnAway has the proxy itself answer 503 to the requests for which turns is true, as a store
-// that is too busy does: it does not execute them. nil: to none.
+// that is too busy does: they are not executed. With nil it turns none away.
 func (p *Proxy) TurnAway(turns func(request string) bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.turns = turns
 }
 
-// Requests are those so far, each as its method, LIST for a GET of the bucket, and the first
-// letters of its key, which tell what it is: "PUT r".
+// Requests returns the requests so far, each as its method and the first letters of its key,
+// which tell what the object is: "PUT r". A GET of the bucket is LIST.
 func (p *Proxy) Requests() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return append([]string(nil), p.seen...)
 }
 
-// next notes a request, and decides what becomes of it.
+// next notes a request, and decides which server gets it and which fault happens to it.
 func (p *Proxy) next(r *http.Request) (http.Handler, Fault) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -173,14 +172,14 @@ func pass(w http.ResponseWriter, answer *http.Response) {
 		w.Header()[name] = values
 	}
 	w.WriteHeader(answer.StatusCode)
-	_, _ = io.Copy(w, answer.Body) // or who asked has gone
+	_, _ = io.Copy(w, answer.Body) // the client may have gone
 }
 
-// halve sends the first half of what the answer would be.
+// halve sends the first half of the answer.
 func halve(w http.ResponseWriter, r *http.Request, answer *http.Response) {
-	answer.Request = r // HEAD has no body
+	answer.Request = r // so that Write knows that the answer to a HEAD has no body
 	var all bytes.Buffer
-	_ = answer.Write(&all) // to memory
+	_ = answer.Write(&all) // writes to memory
 	conn, _, err := w.(http.Hijacker).Hijack()
 	if err != nil {
 		panic(http.ErrAbortHandler)

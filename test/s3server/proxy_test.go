@@ -13,11 +13,11 @@ import (
 
 func TestMain(m *testing.M) { lab.Main(m, nil) }
 
-// TestFaults: each is what its name says, to one request only.
+// TestFaults: each fault does what its name says, to one request only.
 func TestFaults(t *testing.T) {
 	for f, c := range map[Fault]struct {
 		executed int
-		answer   string // its status and body, or the beginning of the error
+		answer   string // the answer's status and body, or the beginning of the error
 	}{
 		None:     {1, "200 whole"},
 		Refused:  {0, "EOF"},
@@ -53,7 +53,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestTurns: gateways are asked by turns; one that is down does not answer.
+// TestTurns: requests go to the gateways by turns; a gateway that is down gives no answer.
 func TestTurns(t *testing.T) {
 	say := func(what string) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, what) })
@@ -81,7 +81,8 @@ func ask(url string) string {
 	if err != nil {
 		return err.Error()
 	}
-	// A transport of its own, for one that had a connection before asks again by itself.
+	// Each request has a transport of its own, for a transport that had a connection before asks
+	// again by itself.
 	answer, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
 	if err != nil {
 		return err.Error()

@@ -18,13 +18,13 @@ import (
 	"locksmith/test/lab"
 )
 
-// Bucket is the one that every server has.
+// Bucket is the name of the bucket that every server has.
 const Bucket = "bucket"
 
 // A Server is one store, or one gateway to what several may serve.
 type Server struct {
 	Endpoint string // http://127.0.0.1:port
-	Dir      string // what it serves is there; "" if that is in memory
+	Dir      string // the directory that it serves; "" if it keeps everything in memory
 
 	t       testing.TB
 	kind    string
@@ -49,7 +49,7 @@ func Start(t testing.TB, kind string) *Server {
 	return start(t, kind, withBucket(t), "")
 }
 
-// withBucket is a directory with an empty bucket.
+// withBucket returns a directory with an empty bucket.
 func withBucket(t testing.TB) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -59,13 +59,13 @@ func withBucket(t testing.TB) (dir string) {
 	return dir
 }
 
-// Beside starts another server that serves the same.
+// Beside starts another server that serves the same directory.
 func (s *Server) Beside() *Server {
 	s.t.Helper()
 	return start(s.t, s.kind, s.Dir, s.users)
 }
 
-// embedded is gofakes3, perhaps with a flaw.
+// embedded starts gofakes3, perhaps with a flaw.
 func embedded(t testing.TB, kind string, flaw func(http.Handler) http.HandlerFunc) *Server {
 	t.Helper()
 	memory := s3mem.New()
@@ -95,10 +95,10 @@ func start(t testing.TB, kind, dir, users string) *Server {
 	return s
 }
 
-// Stop ends it with -9, in the middle of whatever it does.
+// Stop kills the server with -9, in the middle of whatever it does.
 func (s *Server) Stop() { s.run.Kill() }
 
-// Restart starts it again, and returns when it answers.
+// Restart starts the server again, and returns when it answers.
 func (s *Server) Restart() {
 	s.t.Helper()
 	log, err := os.OpenFile(s.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -124,7 +124,8 @@ func (s *Server) Restart() {
 	}
 }
 
-// answers reports whether it says anything, which without a signature is mostly no.
+// answers reports whether the server gives any answer. To a request without a signature the
+// answer is mostly a refusal.
 func (s *Server) answers() bool {
 	answer, err := http.Get(s.Endpoint)
 	if err != nil {
@@ -134,7 +135,8 @@ func (s *Server) answers() bool {
 	return true
 }
 
-// makeBucket is for those who serve no directory, and do not look at signatures.
+// makeBucket makes the bucket by a request. It is for servers that serve no directory and do not
+// look at signatures.
 func (s *Server) makeBucket() {
 	s.t.Helper()
 	r, err := http.NewRequest(http.MethodPut, s.Endpoint+"/"+Bucket, nil)
@@ -150,7 +152,7 @@ func (s *Server) makeBucket() {
 	}
 }
 
-// Said is what it has said so far.
+// Said returns what the server has said so far.
 func (s *Server) Said() string {
 	text, err := os.ReadFile(s.log)
 	if err != nil {
@@ -159,7 +161,7 @@ func (s *Server) Said() string {
 	return string(text)
 }
 
-// Address is that of a lock at an endpoint.
+// Address returns the address of a lock at an endpoint.
 func Address(endpoint, prefix string) string {
 	return fmt.Sprintf("s3://%s/%s?path=style&endpoint=%s", Bucket, prefix, url.QueryEscape(endpoint))
 }

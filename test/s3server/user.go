@@ -29,7 +29,7 @@ func StartForUser(t testing.TB) (s *Server, environment []string) {
 	return start(t, kind, withBucket(t), users), []string{"AWS_ACCESS_KEY_ID=" + name, "AWS_SECRET_ACCESS_KEY=" + secretOfUser}
 }
 
-// May lets the second user list the bucket, do some things to its objects, such as
+// May lets the second user list the bucket, do the given actions to its objects, such as
 // s3:GetObject, and nothing else.
 func (s *Server) May(t testing.TB, actions ...string) {
 	t.Helper()

@@ -18,10 +18,10 @@ import (
 	"locksmith/test/sftpserver"
 )
 
-// TestCuts: the connection is cut at each packet of a lock's life, before it arrives, or when it
-// was executed and before its answer arrives. The lock is had or not had, never by two, and
-// goes on being held; the next one, who has the server's disk, has it at once; and nothing is
-// left.
+// TestCuts: the connection is cut at each packet of a lock's life in turn, before the packet
+// arrives, or after it was executed and before its answer arrives. The lock is then had or not
+// had, never by two, and goes on being held. The next process, which has the server's disk, gets
+// the lock at once, and nothing is left behind.
 func TestCuts(t *testing.T) {
 	t.Parallel()
 	t.Run("sftp-server", func(t *testing.T) {
@@ -75,7 +75,7 @@ func cutEverywhere(t *testing.T, w way) {
 	}
 }
 
-// live goes through the life of a lock of its own.
+// live goes through the life of a new lock.
 func (w way) live(t *testing.T, c cut, name string) {
 	t.Helper()
 	w.address.Path = "/" + name
@@ -110,8 +110,8 @@ func (w way) live(t *testing.T, c cut, name string) {
 	}
 	backendtest.MustRelease(t, h)
 	for _, left := range backendtest.GenerationLeftovers(dir) {
-		// A record alone is removed by who tends the lock once its owner, here this process, is
-		// dead; and see atRest.
+		// A record that is left alone is removed only by a holder that tends the lock after the
+		// record's owner, here this process, is dead. For names in d.0- see atRest.
 		if name := filepath.Base(left); !strings.HasPrefix(name, "i.") && !strings.HasPrefix(name, "d.0-") {
 			t.Errorf("left: %s", left)
 		}

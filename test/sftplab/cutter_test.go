@@ -20,7 +20,7 @@ import (
 type cut struct {
 	dir    string // for notes
 	packet int    // from 1; 0: never
-	after  bool   // the packet was executed, and the answer to it is lost; else it does not arrive
+	after  bool   // the packet is executed, and its answer is lost; else the packet does not arrive
 }
 
 const cutterRole = "cutter"
@@ -28,7 +28,7 @@ const cutterRole = "cutter"
 // The variables that tell a cutter what to do.
 const cutDirVariable, cutPacketVariable, cutAfterVariable = "SFTPLAB_CUT_DIR", "SFTPLAB_CUT_PACKET", "SFTPLAB_CUT_AFTER"
 
-// ssh is a command for $LOCKSMITH_SSH that runs another one, and cuts it.
+// ssh returns a command for $LOCKSMITH_SSH that runs another ssh command and cuts its connection.
 func (c cut) ssh(t *testing.T, ssh string) string {
 	t.Helper()
 	self, err := os.Executable()
@@ -39,7 +39,7 @@ func (c cut) ssh(t *testing.T, ssh string) string {
 		cutDirVariable, c.dir, cutPacketVariable, c.packet, cutAfterVariable, c.after, self, ssh)
 }
 
-// packets is how many were sent over the first connection.
+// packets returns how many packets were sent over the first connection.
 func (c cut) packets() int {
 	info, err := os.Stat(filepath.Join(c.dir, "packets"))
 	if err != nil {
@@ -48,7 +48,7 @@ func (c cut) packets() int {
 	return int(info.Size())
 }
 
-// cutter is what such a command does.
+// cutter runs as the command that ssh returns.
 func cutter() int {
 	c := cut{dir: os.Getenv(cutDirVariable)}
 	c.packet, _ = strconv.Atoi(os.Getenv(cutPacketVariable))
@@ -62,7 +62,7 @@ func cutter() int {
 
 func (c cut) run(ssh *exec.Cmd) error {
 	notes, err := os.OpenFile(filepath.Join(c.dir, "packets"), os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o600)
-	if err != nil { // it is not the first
+	if err != nil { // this is not the first connection
 		ssh.Stdin, ssh.Stdout, ssh.Stderr = os.Stdin, os.Stdout, os.Stderr
 		return ssh.Run()
 	}
@@ -94,7 +94,7 @@ func (c cut) run(ssh *exec.Cmd) error {
 			case n == c.packet:
 				lost.Store(uint64(id(p)) + 1)
 			}
-			_, _ = in.Write(p) // if it has ended, so does what it says
+			_, _ = in.Write(p) // if ssh has ended, so does its output, which ends us
 		}
 	}()
 	for {
@@ -122,6 +122,6 @@ func readPacket(r io.Reader) ([]byte, error) {
 	return p, err
 }
 
-// id is that of a request and of its answer. The greetings have the version in its place, which
-// is the same.
+// id returns the id that a request and its answer share. The greetings have in its place the
+// version, which both share as well.
 func id(packet []byte) uint32 { return binary.BigEndian.Uint32(packet[5:]) }

@@ -7,17 +7,17 @@
 //	go test -v ./test/sftplab -run TestDoctor/ProFTPD
 //	go test -v ./test/sftplab -long
 //
-// Without -long a test asks what differs between servers of each of them, and of OpenSSH's
-// alone what does not. Package test/sftpserver starts the servers, and says what they need;
-// where that is missing the tests skip, unless CI=true. Lines that begin with "figure:" are
-// measurements. The conformance suite for backends joins the servers in backends/sftp.
+// Without -long each server is tested for what differs between servers, and OpenSSH's alone for
+// what does not. Package test/sftpserver starts the servers, and says what they need; where that
+// is missing the tests skip, unless CI=true. Lines that begin with "figure:" are measurements.
+// The conformance suite for backends joins the servers in backends/sftp.
 //
 // # How it works
 //
-// What stands on a server is looked at on the disk. Tests wait for events: a line of a helper,
-// an event that it records. Leases are long enough for a machine that pauses for some seconds.
-// Package test/lab/contest lets helpers contend for a lock, and judges them. A connection is
-// cut by the test binary itself, as the command of $LOCKSMITH_SSH, which counts packets.
+// Tests look at a server's files on the disk. Tests wait for events: a line of a helper, an event
+// that it records. Leases are long enough for a machine that pauses for some seconds. Package
+// test/lab/contest lets helpers contend for a lock, and judges them. The test binary itself cuts
+// a connection: it is the command of $LOCKSMITH_SSH, and counts packets.
 //
 // # What it cannot show
 //

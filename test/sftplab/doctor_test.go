@@ -14,16 +14,17 @@ import (
 	"locksmith/test/sftpserver"
 )
 
-// A verdict is what doctor must say of locks of a style at a server.
+// A verdict is what doctor must say about locks of a style at a server.
 type verdict struct {
 	style   string
-	finding string // "" if all is fit, else of the one check that is not
+	finding string // of the one check that is not fit; "" if all are fit
 	check   string
-	says    string // some words of its text or advice; a lock that is unfit is refused with them
-	seldom  bool   // only with -long: 32 log in each time
+	says    string // words of that check's text or advice; an unfit lock is refused with the same words
+	seldom  bool   // only with -long: each time 32 processes log in
 }
 
-// TestDoctor: what doctor says of each server, and what comes of a lock there.
+// TestDoctor: doctor says what it must about each server, and a lock there succeeds or is refused
+// accordingly.
 func TestDoctor(t *testing.T) {
 	t.Parallel()
 	plain, dir := verdict{style: "plain", seldom: true}, verdict{style: "dir", seldom: true}
@@ -55,7 +56,8 @@ func TestDoctor(t *testing.T) {
 	}
 }
 
-// mustBe asks doctor, takes a lock if that is possible, and asks again, of one that is there.
+// mustBe asks doctor, takes a lock if that is possible, and asks doctor again, now that the lock
+// exists.
 func (v verdict) mustBe(p *place) {
 	t := p.t
 	t.Helper()
@@ -82,7 +84,7 @@ func (v verdict) mustBe(p *place) {
 	}
 }
 
-// examining is held by whoever asks doctor, by which 32 log in at once.
+// examining is held by the test that runs doctor, whose 32 processes log in at once.
 var examining sync.Mutex
 
 func (v verdict) mustBeSaid(p *place, address string) {
@@ -98,7 +100,7 @@ func (v verdict) mustBeSaid(p *place, address string) {
 	}
 	var found []check
 	for _, c := range all.Places[0].Checks {
-		tooBusy := c.Name == "connections" && strings.Contains(c.Text, "has not answered within") // this machine is
+		tooBusy := c.Name == "connections" && strings.Contains(c.Text, "has not answered within") // this machine is too busy
 		if c.Finding != "fit" && !tooBusy {
 			found = append(found, c)
 		}
@@ -107,9 +109,9 @@ func (v verdict) mustBeSaid(p *place, address string) {
 	case v.finding == "" && len(found) == 0 && len(all.Places[0].Checks) > 8:
 	case len(found) == 1 && v.finding == found[0].Finding && v.check == found[0].Name && strings.Contains(found[0].Text+found[0].Advice, v.says):
 	default:
-		t.Errorf("doctor %s: %d: of %d: %+v", address, status, len(all.Places[0].Checks), found)
+		t.Errorf("doctor %s: exit status %d: not fit of %d checks: %+v", address, status, len(all.Places[0].Checks), found)
 	}
 	if unfit := status == protocol.CannotCreate.Exit(); unfit != (v.finding == "unfit") {
-		t.Errorf("doctor %s: %d", address, status)
+		t.Errorf("doctor %s: exit status %d, want finding %q", address, status, v.finding)
 	}
 }

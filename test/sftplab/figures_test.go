@@ -13,8 +13,8 @@ import (
 	"locksmith/test/sftpserver"
 )
 
-// TestFigures measures at OpenSSH what the page about how locks work has of sftp:. Round trips
-// are counted in backends/sftp.
+// TestFigures measures at OpenSSH the figures that the page about how locks work gives for sftp:.
+// Round trips are counted in backends/sftp.
 func TestFigures(t *testing.T) {
 	t.Parallel()
 	p := start(t, sftpserver.Options{})
@@ -28,7 +28,7 @@ func TestFigures(t *testing.T) {
 	p.waiters(20)
 }
 
-// handOffs measures the time from a release to the OK of the next, who has just come.
+// handOffs measures the time from a release to the OK of the next holder, who has just come.
 func (p *place) handOffs(count int) {
 	var took []time.Duration
 	for range count {
@@ -44,8 +44,8 @@ func (p *place) handOffs(count int) {
 	p.t.Logf("figure: sftp-handoff p50_ms=%d max_ms=%d", took[count/2].Milliseconds(), took[count-1].Milliseconds())
 }
 
-// memory measures the proportional set sizes of helpers that hold at the same time, and of their
-// ssh.
+// memory measures the proportional set sizes of helpers that hold locks at the same time, and of
+// their ssh.
 func (p *place) memory(count int) {
 	all := make([]*lab.Helper, count)
 	for i := range all {
@@ -72,7 +72,7 @@ func (p *place) memory(count int) {
 	p.t.Logf("figure: sftp-memory count=%d helper_kib=%d ssh_kib=%d", count, helpers[count/2], ssh[len(ssh)/2])
 }
 
-// waiters counts what many cost the server that have waited for a minute.
+// waiters counts what many waiters cost the server once they have waited for a minute.
 func (p *place) waiters(count int) {
 	const span = 20 * time.Second
 	counted := *p

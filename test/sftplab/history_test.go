@@ -18,9 +18,9 @@ import (
 	"locksmith/test/sftpserver"
 )
 
-// TestHistory: eight at a time take the lock or share it, while helpers, their ssh and sessions
-// of the server are killed with -9 at random moments. Nobody meets anybody, tokens rise, and
-// what the killed leave is cleared up by those who come later.
+// TestHistory: eight helpers at a time take the lock or share it, while helpers, their ssh and
+// sessions of the server are killed with -9 at random moments. Nobody holds it together with
+// somebody it excludes, tokens rise, and later helpers clear up what the killed ones left.
 func TestHistory(t *testing.T) {
 	t.Parallel()
 	kinds, rounds := map[string]sftpserver.Options{"OpenSSH": {}}, int32(60)
@@ -34,8 +34,8 @@ func TestHistory(t *testing.T) {
 			t.Parallel()
 			p := start(t, o)
 			c := contest.Contest{Log: contest.NewLog(t), Command: p.guarded, Shared: true, Rounds: rounds,
-				// So say those whose connection was killed before they got as far as to wait; and
-				// who has let go need not know whether it was broken meanwhile.
+				// Unreachable: the connection was killed before the helper got as far as to wait. Gone: a
+				// helper that has let go need not know whether its lock was broken meanwhile.
 				Excused: []int{protocol.Unreachable.Exit(), protocol.Gone.Exit()}}
 			ssh, sessions := p.harm(&c, c.Start(t, 8))
 			r := c.Log.Check(t, true)
@@ -48,10 +48,10 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// harm kills an ssh or a session by turns, now and then, until all is over.
+// harm now and then kills, by turns, one ssh or one session, until the contest is over.
 func (p *place) harm(c *contest.Contest, over <-chan struct{}) (ssh, sessions int) {
 	for turn := 0; c.More(p.t, over, 3); turn++ {
-		time.Sleep(rand.N(100 * time.Millisecond)) // somebody is in the middle of something
+		time.Sleep(rand.N(100 * time.Millisecond)) // so that the kill comes in the middle of some helper's work
 		if turn%2 == 0 {
 			ssh += kill(p.sshPIDs())
 		} else {
@@ -61,7 +61,7 @@ func (p *place) harm(c *contest.Contest, over <-chan struct{}) (ssh, sessions in
 	return ssh, sessions
 }
 
-// sshPIDs are those of all helpers at this server.
+// sshPIDs returns the ids of the ssh processes of all helpers at this server.
 func (p *place) sshPIDs() (all []int) {
 	_, port, _ := net.SplitHostPort(p.server.Addr)
 	for _, helper := range sftpserver.Children(os.Getpid()) {
@@ -73,7 +73,7 @@ func (p *place) sshPIDs() (all []int) {
 	return all
 }
 
-// kill kills one of these, if there are any, and returns how many.
+// kill kills one of the processes, if there are any, and returns how many it killed.
 func kill(pids []int) int {
 	if len(pids) > 0 && syscall.Kill(pids[rand.IntN(len(pids))], syscall.SIGKILL) == nil {
 		return 1

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	lab.Main(m, map[string]func() int{cutterRole: cutter})
 }
 
-// A place is a lock at a server, and who comes to it.
+// A place is a lock at a server, and what a user needs to reach it.
 type place struct {
 	t       *testing.T
 	server  *sftpserver.Server
@@ -41,7 +41,7 @@ func start(t *testing.T, o sftpserver.Options) *place {
 	return &place{t, s, s.SSH, s.Address("lock"), s.Home + "/lock"}
 }
 
-// locksmith is a command of a user who has the key of the server's account.
+// locksmith returns a command of a user who has the key of the server's account.
 func (p *place) locksmith(args ...string) *exec.Cmd {
 	p.t.Helper()
 	cmd := exec.Command(lab.Program(p.t, "cmd/locksmith"), args...)
@@ -50,7 +50,7 @@ func (p *place) locksmith(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// guarded is a command under the lock, as a contest wants it.
+// guarded returns a command under the lock, as a contest wants it.
 func (p *place) guarded(flags []string, command ...string) *exec.Cmd {
 	p.t.Helper()
 	return p.locksmith(append(append(append([]string{"run"}, flags...), p.address, "--"), command...)...)
@@ -62,7 +62,7 @@ func (p *place) hold(flags ...string) *lab.Helper {
 	return lab.Hold(p.t, p.locksmith(append(append([]string{"hold"}, flags...), p.address)...))
 }
 
-// near is the same lock as hosts see it that have the server's disk.
+// near returns the same lock as a host with the server's disk sees it.
 func (p *place) near() backend.Backend {
 	p.t.Helper()
 	b, err := nfs.Open(backend.Address{Scheme: nfs.Scheme, Path: p.dir})
@@ -72,7 +72,7 @@ func (p *place) near() backend.Backend {
 	return b
 }
 
-// holder is the id of whoever has the lock, or what there is instead.
+// holder returns the id of the lock's only holder, or else a description of what was found.
 func (p *place) holder() string {
 	p.t.Helper()
 	r, err := p.near().Inspect(p.t.Context())
@@ -82,8 +82,8 @@ func (p *place) holder() string {
 	return r.Holders[0].ID
 }
 
-// atRest makes sure that the lock can be taken, and that its holder, who tends it at its
-// heartbeats, removes what was left of others.
+// atRest makes sure that the lock can be taken, and that its new holder, who tends it at its
+// heartbeats, removes what others left.
 func (p *place) atRest() {
 	p.t.Helper()
 	h := p.hold("--lease", "16s")
@@ -91,7 +91,8 @@ func (p *place) atRest() {
 	left := func() []string {
 		return slices.DeleteFunc(backendtest.GenerationLeftovers(p.dir), func(name string) bool {
 			name = filepath.Base(name)
-			// Who died while it looked whether links are kept left one, which is in nobody's way.
+			// A helper that died while it checked whether links are kept left a link, which is in nobody's
+			// way.
 			return strings.HasSuffix(name, id) || strings.HasPrefix(name, "d.0-")
 		})
 	}

@@ -9,8 +9,8 @@ import (
 	"locksmith/test/sftpserver"
 )
 
-// TestOutage: the server stands still, or is started anew. What it was asked for before it
-// stood still it does when it goes on, for those, too, who have given up.
+// TestOutage: the server stands still, or is started anew. When it goes on after standing still,
+// it executes what it was asked before, even for helpers that have given up.
 func TestOutage(t *testing.T) {
 	t.Parallel()
 	kinds := map[string]sftpserver.Options{"OpenSSH": {}}

@@ -17,9 +17,9 @@ import (
 	"locksmith/test/sftpserver"
 )
 
-// TestThreeSides: one lock from three sides at once: by sftp:, by nfs: on the server's disk, and
-// by nfs: as another account. Twelve contend at a time, on each side four in the mean, and
-// helpers are killed.
+// TestThreeSides: helpers take one lock from three sides at once: by sftp:, by nfs: on the
+// server's disk, and by nfs: as another account. Twelve contend at a time, four on each side in
+// the mean, and some are killed.
 func TestThreeSides(t *testing.T) {
 	t.Parallel()
 	p := start(t, sftpserver.Options{Chroot: *long})
@@ -53,14 +53,14 @@ func TestThreeSides(t *testing.T) {
 	p.atRest()
 }
 
-// guardedNear is guarded on the server's disk.
+// guardedNear returns a command like guarded's that takes the lock on the server's disk.
 func (p *place) guardedNear(flags []string, command ...string) *exec.Cmd {
 	near := *p
 	near.address = "nfs:" + p.dir
 	return near.guarded(flags, command...)
 }
 
-// other makes a command one of another account.
+// other makes a command run as another account.
 func (p *place) other(cmd *exec.Cmd) *exec.Cmd {
 	const id = 64011
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: id, Gid: id}}

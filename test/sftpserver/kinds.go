@@ -51,10 +51,10 @@ func sshd(s *Server, o Options, subsystem string) (daemon, error) {
 	return daemon{argv: []string{program, "-D", "-f", s.file("conf"), "-E", s.file("log")}}, s.write("conf", text+o.Extra+"\n")
 }
 
-// proFTPD is the program that the tests of FTP have, with another module.
+// proFTPD starts the ProFTPD that the tests of FTP use, with another module.
 func proFTPD(s *Server, _ Options) (daemon, error) {
 	programs, env := ftpserver.Programs(s.t, "proftpd")
-	keys, err := exec.Command("ssh-keygen", "-e", "-f", s.file("key.pub")).Output() // as RFC 4716 has it
+	keys, err := exec.Command("ssh-keygen", "-e", "-f", s.file("key.pub")).Output() // in the format of RFC 4716
 	if err := errors.Join(err, os.WriteFile(s.file("keys"), keys, 0o644), os.Chmod(s.file("passwd"), 0o600)); err != nil {
 		return daemon{}, err
 	}
@@ -69,7 +69,8 @@ func proFTPD(s *Server, _ Options) (daemon, error) {
 //go:embed asyncssh.py
 var asyncSSHServer string
 
-// asyncSSH runs with the Python it was packaged for, whatever comes first on the PATH.
+// asyncSSH runs with the Python that asyncssh was packaged for, whichever Python comes first on
+// the PATH.
 func asyncSSH(s *Server, _ Options) (daemon, error) {
 	const python = "/usr/bin/python3"
 	if exec.Command(python, "-W", "ignore", "-c", "import asyncssh").Run() != nil {

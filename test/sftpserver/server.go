@@ -23,12 +23,12 @@ const (
 	PkgSFTP  = "pkg/sftp" // an sshd whose sessions are those of the Go library
 )
 
-// Options are what a server is to be like. All but Kind are for sshd.
+// Options say what a server is to be like. All except Kind are for sshd.
 type Options struct {
 	Kind        string
-	External    bool   // a program of its own for each session, not internal-sftp
-	Chroot      bool   // the account sees nothing else than its home, which is its root
-	MaxStartups int    // connections that have not logged in; 0: more than any test makes
+	External    bool   // each session has a program of its own, not internal-sftp
+	Chroot      bool   // the account sees only its home, which is its root
+	MaxStartups int    // how many connections may be logging in; 0: more than any test makes
 	Noise       string // what the account's shell says at each log in
 	NoSubsystem bool   // there is no SFTP
 	Extra       string // more lines at the end of its sshd_config
@@ -48,7 +48,7 @@ type Server struct {
 	User     string
 	UID, GID int // its account's
 	Password string
-	Home     string // where a log in leads, on this disk; the account may write there
+	Home     string // the directory on this disk to which a login leads; the account may write there
 	Key      string // a file with the account's private key
 	SSH      string // for $LOCKSMITH_SSH: logs in with the key, and knows the server
 	WithPass string // the same without the key
@@ -62,7 +62,7 @@ type Server struct {
 	ended   chan struct{}
 }
 
-// A daemon is how a server's program is started.
+// A daemon says how a server's program is started.
 type daemon struct {
 	argv []string
 	env  []string // nil: the test's own
@@ -73,16 +73,17 @@ var configure = map[string]func(*Server, Options) (daemon, error){
 	OpenSSH: openSSH, PkgSFTP: pkgSFTP, ProFTPD: proFTPD, AsyncSSH: asyncSSH,
 }
 
-// Address is that of a path which is relative to the home.
+// Address returns the address of a path that is relative to the home.
 func (s *Server) Address(path string) string { return "sftp://" + s.User + "@" + s.Addr + "/" + path }
 
-// Start starts a server. Where this machine cannot run one the test is skipped.
+// Start starts a server. If this machine cannot run it, the test is skipped.
 func Start(t testing.TB, o Options) *Server {
 	t.Helper()
 	lab.NotShort(t, "starts an SFTP server")
 	lab.NeedRoot(t)
 	lab.NeedProgram(t, "ssh-keygen")
-	// No folder for temporary files is good enough for a home that is a root (sshd_config(5)).
+	// A folder for temporary files is not safe enough for a home that is the session's root
+	// (sshd_config(5)).
 	work, err := os.MkdirTemp("/run", "sftpserver-")
 	if err != nil {
 		t.Fatal(err)
@@ -104,8 +105,8 @@ func Start(t testing.TB, o Options) *Server {
 
 func (s *Server) file(name string) string { return filepath.Join(s.work, name) }
 
-// prepare writes the files that every kind needs, of which the account may read those that it
-// must, whatever the umask is.
+// prepare writes the files that every kind needs. Whatever the umask is, the account may read
+// those that it must read.
 func (s *Server) prepare(o Options) error {
 	for _, key := range []string{"hostkey", "key"} {
 		if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", s.file(key)).CombinedOutput(); err != nil {
@@ -119,7 +120,7 @@ func (s *Server) prepare(o Options) error {
 	}
 
 	home := s.Home
-	if o.Chroot { // what is a root must be root's
+	if o.Chroot { // a session's root must belong to the user root
 		home = filepath.Join(s.work, "jail")
 		s.Home = filepath.Join(home, "files")
 	}
@@ -144,7 +145,7 @@ func (s *Server) prepare(o Options) error {
 			return err
 		}
 	}
-	// Nothing of the user's own, and time enough for a busy machine.
+	// The options use nothing of the user's own, and give a busy machine time enough.
 	s.WithPass = "ssh -F none -o ConnectTimeout=600 -o IdentityFile=none -o IdentityAgent=none -o StrictHostKeyChecking=yes -o UserKnownHostsFile=" + s.file("known")
 	s.SSH = strings.Replace(s.WithPass, "IdentityFile=none", "IdentityFile="+s.Key, 1)
 	return nil
@@ -196,8 +197,8 @@ func greets(addr string) bool {
 	return string(b[:n]) == "SSH-"
 }
 
-// Shared is like SSH, but over one connection for all who use it: to log in takes much longer
-// than to lock.
+// Shared returns a command like SSH whose users all share one connection: logging in takes much
+// longer than locking.
 func (s *Server) Shared() string {
 	s.t.Helper()
 	path := s.file("master")
@@ -222,7 +223,7 @@ func (s *Server) Stop() {
 	}
 }
 
-// Log is what the server had to say.
+// Log returns what the server had to say.
 func (s *Server) Log() string {
 	text, err := os.ReadFile(s.file("log"))
 	if err != nil {

@@ -19,7 +19,7 @@ func confinement() *syscall.SysProcAttr {
 	}
 }
 
-// Children are the processes that a process has started, as far as they have not ended.
+// Children returns the processes that a process has started and that have not ended.
 func Children(pid int) (all []int) {
 	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	for _, file := range threads {
@@ -33,7 +33,7 @@ func Children(pid int) (all []int) {
 	return all
 }
 
-// below are all descendants of a process, the elder before the younger.
+// below returns all descendants of a process, parents before their children.
 func below(pid int) []int {
 	all := Children(pid)
 	for i := 0; i < len(all); i++ {
