@@ -18,16 +18,16 @@ import (
 	"locksmith/test/lab"
 )
 
-// A Lab is what its guests have in common. Paths are relative to the test's directory.
+// A Lab is what all guests of a lab have in common. Paths are relative to the test's directory.
 type Lab struct {
-	Dir      string   // what lab.sh wants
+	Dir      string   // the lab's directory, as lab.sh wants it
 	Programs []string // for the hosts' PATH
 }
 
 const script = "../guest/lab.sh"
 
-// New builds the test itself for the guests of the lab at guest, or skips where none can be
-// booted.
+// New builds the test itself for the guests of the lab at guest. The test skips if no guest can
+// be booted.
 func New(t *testing.T, programs ...string) Lab {
 	t.Helper()
 	return In(t, "guest", programs...)
@@ -48,14 +48,14 @@ func In(t *testing.T, dir string, programs ...string) Lab {
 	return Lab{dir, append(programs, self)}
 }
 
-// A Guest is one to be booted.
+// A Guest says how a guest is booted.
 type Guest struct {
 	Hosts    int
-	Disk     bool     // there is an empty /dev/ubda
+	Disk     bool     // the guest has an empty /dev/ubda
 	Settings []string // NAME=VALUE
 	Run      string   // the tests in it, as go test has it
 	CPU      int
-	Limit    time.Duration // it is ended after that; 0: just before the test's deadline, or after an hour
+	Limit    time.Duration // the guest is ended after this time; 0: just before the test's deadline, or after an hour
 }
 
 // Boot runs tests in a guest and passes on what they said.

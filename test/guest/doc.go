@@ -1,6 +1,7 @@
-// Package guest is several hosts and a server in a user-mode Linux, a kernel that runs as an
-// ordinary process: no privilege is needed, and nothing of the machine is touched. The labs of
-// storage on a network are tests that run twice: outside, where they boot guests, and inside.
+// Package guest boots several hosts and a server in a user-mode Linux, a kernel that runs as an
+// ordinary process: no privilege is needed, and nothing of the machine is touched. The tests of
+// storage on a network, called labs, run twice: outside, where they boot guests, and inside a
+// guest.
 //
 // A lab has a directory that says what server is started and what hosts mount: lab.sh tells
 // what is in it, boots the guest, and can be used by hand for a look around. There

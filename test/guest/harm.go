@@ -11,14 +11,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// StepClock moves the wall clock of the guest, which is that of all hosts and the server.
+// StepClock moves the guest's wall clock, which all hosts and the server share.
 func StepClock(by time.Duration) error {
 	to := unix.NsecToTimespec(time.Now().Add(by).UnixNano())
 	return unix.ClockSettime(unix.CLOCK_REALTIME, &to)
 }
 
 // FillDisk leaves room for no more than so many names and bytes on the disk that path is on. It
-// makes a file there, and others with the same beginning of their names.
+// makes a file at path, and further files whose names begin with path.
 func FillDisk(path string, names int, bytes int64) error {
 	f, err := os.Create(path)
 	if err != nil {
@@ -34,7 +34,7 @@ func FillDisk(path string, names int, bytes int64) error {
 	}
 	for ; names > 0 && made > 0; names-- {
 		made--
-		_ = os.Remove(fmt.Sprintf("%s-%d", path, made)) // the last was not made
+		_ = os.Remove(fmt.Sprintf("%s-%d", path, made)) // there was no room for the last one
 	}
 	total := int64(0)
 	for size := int64(1 << 30); size >= 1<<10; {

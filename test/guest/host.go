@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// Inside tells the two halves of a lab apart: whether this is the one in the guest.
+// Inside reports whether this process runs in the guest, which is the inner half of a lab.
 func Inside() bool { return os.Getenv("LAB_HOSTS") != "" }
 
-// hostInit is the first process of host k, as the server counts.
+// hostInit returns the pid that the first process of host k has on the server.
 func hostInit(k int) (pid int) {
 	text, _ := os.ReadFile(fmt.Sprintf("/mnt/lab/h%d", k))
 	_, _ = fmt.Sscan(string(text), &pid)
@@ -23,16 +23,16 @@ func hostInit(k int) (pid int) {
 // Proc is host k in /proc, for what a host has of its own.
 func Proc(k int) string { return fmt.Sprintf("/proc/%d", hostInit(k)) }
 
-// Path is a path as host k has it, through its caches.
+// Path returns a path that leads to what host k has at path, through the host's caches.
 func Path(k int, path string) string { return Proc(k) + "/root" + path }
 
-// On is a command that runs on host k. Its parent is outside of the host's pid namespace: what
-// needs a parent there must be started through a shell.
+// On returns a command that runs on host k. Its parent is outside of the host's pid namespace: a
+// program that needs a parent inside must be started through a shell.
 func On(k int, argv ...string) *exec.Cmd {
 	return exec.Command("nsenter", append([]string{"-t", fmt.Sprint(hostInit(k)), "-n", "-u", "-i", "-p", "-m", "--"}, argv...)...)
 }
 
-// Children returns the processes that pid is the parent of, whichever of its threads started them.
+// Children returns the processes whose parent is pid, whichever of its threads started them.
 func Children(pid int) (all []int) {
 	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	for _, file := range threads {

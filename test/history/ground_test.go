@@ -9,20 +9,23 @@ import (
 	"time"
 )
 
-// A ground is where a fire burns.
+// A ground is where a fire burns: the machine or machines on which contenders run.
 type ground interface {
-	// place makes a directory for a lock, and returns where the test has it, and where contenders do.
+	// place makes a directory for a lock. It returns the directory's path for the test, and its path
+	// for contenders.
 	place(t *testing.T) (here, seen string)
-	// command is one of the contender of this number.
+	// command returns a command that runs where the contender of this number does.
 	command(contender int, argv ...string) *exec.Cmd
-	// find returns the pids of a keeper and its worker, as the test has them: 0 if they have ended.
-	// It is told which process was started, and the worker's own view of its pid, if it has begun.
+	// find returns the pids of a keeper and its worker as the test sees them: 0 if they have ended.
+	// started is the process that was started, and worker is the worker's pid as the worker itself
+	// sees it, if it has begun.
 	find(started, worker int) (keeper, pid int)
-	// patience is how long nobody has the lock, and somebody wants it, until the operator comes.
+	// patience is how long the lock may go without a holder, while somebody wants it, until the
+	// operator comes.
 	patience() time.Duration
 }
 
-// thisMachine is a ground where all share a disk, and see each other.
+// thisMachine is a ground where all contenders share a disk and see each other's processes.
 type thisMachine struct{}
 
 func (thisMachine) place(t *testing.T) (here, seen string) {

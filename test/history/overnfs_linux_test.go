@@ -18,11 +18,12 @@ import (
 
 const nfsTitle = "Others in the same fire, over NFS"
 
-// overNFS are the rivals that are tried there, ours among them. The others need a server of their
-// own, or say that they are for local disks.
+// overNFS are the rivals that are tried over NFS, ours among them. The other rivals need a server
+// of their own, or say that they are for local disks.
 var overNFS = []string{"locksmith nfs:", "locksmith mkdir:?style=dir", "locksmith link:", "flock(1)", "dotlockfile -p", "flufl.lock", "File::NFSLock", "a loop of mkdir"}
 
-// nfsVersions are how the hosts mount it. No locking daemon runs beside version 3.
+// nfsVersions are the versions with which the hosts mount the export. No locking daemon runs
+// beside version 3.
 var nfsVersions = []string{"3", "4.2"}
 
 func rivalsOverNFS() []rival {
@@ -125,11 +126,11 @@ func (nfsHosts) command(contender int, argv ...string) *exec.Cmd {
 	return cmd
 }
 
-// patience is longer: to start a program takes ten times as long.
+// patience is longer here, because starting a program takes ten times as long.
 func (nfsHosts) patience() time.Duration { return 90 * time.Second }
 
-// find looks below what was started, the way to the host, for its child, and for the process that
-// has the worker's pid on its host.
+// find looks below the started process, which only leads to the host, for the child of that
+// process, and for the process that has the worker's pid on its host.
 func (nfsHosts) find(started, worker int) (keeper, pid int) {
 	if worker == 0 {
 		return 0, 0
@@ -142,7 +143,8 @@ func (nfsHosts) find(started, worker int) (keeper, pid int) {
 	return 0, 0
 }
 
-// descendant returns the process from pid downwards which has this pid in its own namespace.
+// descendant returns the process, pid itself or a descendant, that has the pid own in its own
+// namespace.
 func descendant(pid, own int) int {
 	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	for line := range strings.Lines(string(status)) {

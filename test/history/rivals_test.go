@@ -16,7 +16,7 @@ import (
 // A rival is a way to run a command under a lock, ours or another's.
 type rival struct {
 	name  string
-	probe string   // a shell's command that works where it is installed; "": it always is
+	probe string   // a shell's command that succeeds where the rival is installed; "": it always is
 	argv  []string // before the command; {lock} is a path of its own
 }
 
@@ -50,7 +50,7 @@ func (r rival) need(t *testing.T) {
 	}
 }
 
-// fill returns what comes before the command.
+// fill returns the arguments that come before the command.
 func (r rival) fill(t *testing.T, lock string) []string {
 	t.Helper()
 	here := testdata(t)
@@ -70,7 +70,8 @@ func (r rival) fill(t *testing.T, lock string) []string {
 	return filled
 }
 
-// testdata is where the programs are that use other tools' libraries; in a guest the machine's.
+// testdata returns the directory with the programs that use other tools' libraries; in a guest,
+// the machine's directory.
 func testdata(t *testing.T) string {
 	t.Helper()
 	if dir := os.Getenv("LAB_TESTDATA"); dir != "" {
@@ -106,7 +107,8 @@ func startEtcd(t *testing.T) string {
 	return clients
 }
 
-// clearAway is what an operator does about a lock that is stuck: it removes all that is there.
+// clearAway does what an operator does about a stuck lock: it removes everything in its
+// directory.
 func clearAway(dir string) {
 	all, _ := filepath.Glob(filepath.Join(dir, "*"))
 	for _, name := range all {

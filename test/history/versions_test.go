@@ -11,16 +11,17 @@ import (
 	"locksmith/test/lab"
 )
 
-// The commits whose helpers share locks with this version's: one that most kinds are in, and one
-// with s3: and flock: too. Sites upgrade one host after another, so that versions meet.
+// The commits whose helpers share locks with this version's helpers: one that has most kinds, and
+// one that has s3: and flock: too. Sites upgrade one host after another, so that versions meet.
 const (
 	pinned = "d7ebf09a8db0c302bcd93e69720fb1993d37359c" // of 21 November 2026
 	later  = "c5d3a723548d71556850f7c5e9fd4a0c051b89ae" // of 23 November 2026
 )
 
-// TestVersions has helpers of an older version and of this one take turns with every kind of lock,
-// and kills them: as holders, as waiters, and as those who break what the others left. Only with
-// -long it makes the later one of the older versions, for the kinds that the other does not know.
+// TestVersions lets helpers of an older version and of this one take turns with every kind of
+// lock, and kills them: as holders, as waiters, and while they break what others left. Only with
+// -long it also builds the later of the two older versions, for the kinds that the first does not
+// know.
 func TestVersions(t *testing.T) {
 	lab.NotShort(t, "it kills processes for half a minute")
 	t.Parallel()

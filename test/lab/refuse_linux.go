@@ -21,8 +21,8 @@ var refusable = map[string]uint32{
 }
 
 // Refuse has the kernel answer some system calls of this thread, and of the program that it
-// becomes, with an error: ENOSYS, as kernels do that lack them, or EPERM, as the seccomp profiles
-// of containers do. The thread stays the caller's.
+// becomes, with an error: ENOSYS, as kernels do that lack the calls, or EPERM, as the seccomp
+// profiles of containers do. The thread stays the caller's.
 func Refuse(answer unix.Errno, calls ...string) error {
 	runtime.LockOSThread()
 	filter := []unix.SockFilter{{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS}} // the call's number

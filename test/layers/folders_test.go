@@ -26,7 +26,7 @@ func TestFolders(t *testing.T) {
 	}
 }
 
-// TestCarryingOn: the files, folders and tests that the page for who carries on names are there.
+// TestCarryingOn: the files, folders and tests exist that the page for those who carry on names.
 func TestCarryingOn(t *testing.T) {
 	const root = "../.."
 	text, err := os.ReadFile("../CARRYING-ON.md")

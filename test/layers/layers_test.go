@@ -1,4 +1,4 @@
-// Package layers enforces who may import whom.
+// Package layers enforces which package may import which.
 package layers
 
 import (
@@ -15,8 +15,8 @@ import (
 
 func TestMain(m *testing.M) { lab.Main(m, nil) }
 
-// allowed lists, for each package, the packages of this module it may import
-// outside its tests. A name that ends in "/..." stands for all below it.
+// allowed lists, for each package, the packages of this module that it may import outside its
+// tests. A name that ends in "/..." stands for all packages below it.
 var allowed = map[string][]string{
 	"protocol":                   {},
 	"client":                     {"protocol", "client/internal/faking"},
@@ -108,15 +108,15 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// general are packages that nothing but the command line imports, and why they are no part of
-// it all the same.
+// general lists packages that only the command line imports, and why they are no part of it all
+// the same.
 var general = map[string]string{
 	"backends/choice": "any of several locks, which knows nothing of commands",
 	"backends/set":    "several locks at once, which know nothing of commands",
 }
 
-// TestBelow: what only the command line uses lives below it, and what only run uses below the
-// helper.
+// TestBelow: a package that only the command line imports lives below the command line, unless
+// general says why not.
 func TestBelow(t *testing.T) {
 	const commands = "cmd/locksmith"
 	importers := map[string][]string{}
@@ -185,8 +185,8 @@ func TestNoInit(t *testing.T) {
 	}
 }
 
-// TestNothingByName: a library that finds methods by name, as text/template does, has the
-// linker keep every exported method there is, a fifth of the program, and each helper pays.
+// TestNothingByName: if a library finds methods by name, as text/template does, the linker keeps
+// every exported method. They are a fifth of the program, and each helper pays for them.
 func TestNothingByName(t *testing.T) {
 	program := lab.Program(t, "cmd/locksmith")
 	symbols, err := exec.Command("go", "tool", "nm", program).Output()

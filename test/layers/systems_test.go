@@ -17,16 +17,16 @@ import (
 	"locksmith/test/lab"
 )
 
-// systems are those that the programs are meant for, but for the one that all other tests
-// compile them for.
+// systems are the systems that the programs are meant for, except the one for which all other
+// tests compile them.
 var systems = []string{
 	"darwin/arm64", "freebsd/amd64", "openbsd/amd64", "netbsd/amd64", "windows/amd64",
 	"linux/386", "linux/arm64",
 }
 
-// TestSystems: what is ours has no error that the compiler would find on another system. Nothing
-// is compiled for it, which takes a minute each: of what is not ours only the declarations are
-// read. test/systems compiles all.
+// TestSystems: our packages have no error that the compiler would find on another system. Nothing
+// is compiled, as that takes a minute for each system: of others' packages only the declarations
+// are read. test/systems compiles everything.
 func TestSystems(t *testing.T) {
 	lab.NotShort(t, "it reads all libraries for each system")
 	for _, s := range systems {
@@ -50,7 +50,8 @@ func TestSystems(t *testing.T) {
 	}
 }
 
-// TestSystemsFindErrors: a file for one system is checked with it, and its functions are.
+// TestSystemsFindErrors: a file for one system is checked for that system, and so are the bodies
+// of its functions.
 func TestSystemsFindErrors(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "a.go"), []byte("package a\n\nfunc f() int { return 1 << 40 }\n"), 0o600); err != nil {
@@ -62,7 +63,7 @@ func TestSystemsFindErrors(t *testing.T) {
 		if faults := c.check(p); (len(faults) > 0) != wrong {
 			t.Errorf("%s: %v", goarch, faults)
 		}
-		p.ImportPath = "other/a" // whose functions are not read
+		p.ImportPath = "other/a" // the bodies of others' functions are not read
 		if faults := c.check(p); len(faults) > 0 {
 			t.Errorf("%s, of others: %v", goarch, faults)
 		}
@@ -73,12 +74,13 @@ func TestSystemsFindErrors(t *testing.T) {
 type source struct {
 	ImportPath, Dir string
 	GoFiles         []string
-	ImportMap       map[string]string // what imports in its files mean
+	ImportMap       map[string]string // which packages the imports in its files mean
 }
 
 func (p source) ours() bool { return strings.HasPrefix(p.ImportPath, "locksmith/") }
 
-// packagesFor are packages and all that they import, which come first.
+// packagesFor returns packages and everything that they import; a package comes after those that
+// it imports.
 func packagesFor(t *testing.T, goos, goarch string, patterns ...string) (all []source) {
 	t.Helper()
 	cmd := exec.Command("go", append([]string{"list", "-deps", "-json=ImportPath,Dir,GoFiles,ImportMap"}, patterns...)...)
@@ -103,7 +105,7 @@ func packagesFor(t *testing.T, goos, goarch string, patterns ...string) (all []s
 	}
 }
 
-// A checker checks packages of which each comes after those that it imports.
+// A checker checks packages one by one, each after those that it imports.
 type checker struct {
 	fset   *token.FileSet
 	goarch string
@@ -135,7 +137,7 @@ func (c checker) check(p source) (faults []error) {
 	return faults
 }
 
-// An importer knows what was checked before.
+// An importer finds the packages that were checked before.
 type importer struct {
 	known map[string]*types.Package
 	means map[string]string

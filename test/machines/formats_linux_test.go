@@ -74,7 +74,7 @@ func (p processor) formats(t *testing.T) (written, read string) {
 	return passed("TestWritten"), passed("TestRead")
 }
 
-// sorted are names in order, for tests run side by side.
+// sorted puts names in order, because tests run side by side.
 func sorted(names []string) string {
 	slices.Sort(names)
 	return strings.Join(names, ", ")

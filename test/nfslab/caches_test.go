@@ -15,8 +15,8 @@ import (
 	"locksmith/test/guest"
 )
 
-// stare fills host k's caches with all names of a lock, also of those that are
-// not there yet: an NFS client believes for half a minute that they are not.
+// stare fills host k's caches with all names of a lock, also with names that do not exist yet: an
+// NFS client believes for half a minute that they do not.
 func stare(k int, lock string, from int) {
 	dir := guest.Path(k, lock)
 	for n := from; n <= from+5; n++ {
@@ -33,11 +33,11 @@ func stare(k int, lock string, from int) {
 	}
 }
 
-// stale: a host whose caches are full of what was, and of what was not, takes no
-// lock that another has, does get a free one, and shows what is.
+// stale: a host's caches are full of names that existed before, and of names that did not. The
+// host takes no lock that another has, does get a free one, and shows the present state.
 func stale(t *testing.T) {
 	lock := place(t)
-	stare(2, lock, 1) // nothing is there at all
+	stare(2, lock, 1) // before anything exists
 	stare(3, lock, 1)
 	for round := range 2 {
 		from := 2*round + 1
@@ -62,7 +62,7 @@ func stale(t *testing.T) {
 		heldBy(t, 1, lock, "")
 	}
 
-	// A hand-off to a host that looked at everything before and while it waits.
+	// A hand-off to a host that looks at everything before it waits and while it waits.
 	a := hold(t, 1, lock)
 	a.Held()
 	stare(2, lock, 7)
@@ -80,8 +80,8 @@ func stale(t *testing.T) {
 	atRest(t, lock)
 }
 
-// reader: readers on every host, with all they find in the lock open, as a curious user or a
-// backup has, keep nobody from releasing it, and leave no .nfs files.
+// reader: readers on every host keep open all that they find in the lock, as a curious user or a
+// backup does. They keep nobody from releasing the lock, and leave no .nfs files.
 func reader(t *testing.T) {
 	lock := place(t)
 	first := hold(t, 1, lock)
@@ -107,7 +107,7 @@ func reader(t *testing.T) {
 	atRest(t, lock)
 }
 
-// poke reads in a directory, and keeps open what it can.
+// poke reads in a directory, and keeps open whatever it can.
 func poke(dir string, began func(), over <-chan struct{}) {
 	var open []int
 	defer func() {

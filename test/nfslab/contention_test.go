@@ -26,7 +26,7 @@ func exclusive(t *testing.T) {
 	atRest(t, r.lock)
 }
 
-// all makes sure that nobody went without the lock.
+// all makes sure that every contender had the lock in every round.
 func (r *race) all(t *testing.T) {
 	t.Helper()
 	if want := r.contenders * r.rounds; len(r.held) != want || len(r.losses) > 0 {
@@ -34,7 +34,8 @@ func (r *race) all(t *testing.T) {
 	}
 }
 
-// shared: two of three share, and meet; nobody meets the third.
+// shared: two of three contenders share the lock and may hold it together; nobody holds it
+// together with the third.
 func shared(t *testing.T) {
 	// The groups move on by one host a time, so that each has both kinds.
 	sharing := func(i int) bool { return i%3 != i/3%3 }
@@ -56,8 +57,8 @@ func shared(t *testing.T) {
 	hold(t, 3, r.lock).Held()
 }
 
-// restart: the server goes away and comes back, at random moments of acquiring and
-// releasing. Nothing is lost, as the leases are longer than that.
+// restart: the server goes away and comes back, at random moments of acquiring and releasing. No
+// lock is lost, because the leases are longer than the server is away.
 func restart(t *testing.T) {
 	const restarts = 4
 	over := make(chan struct{})
@@ -74,7 +75,7 @@ func restart(t *testing.T) {
 	}()
 	r.run(t)
 	for _, loss := range r.losses {
-		if !strings.HasSuffix(loss, ": gone") { // of who released, whose answer was lost
+		if !strings.HasSuffix(loss, ": gone") { // of a holder that released, and whose answer was lost
 			t.Errorf("lost: %s", loss)
 		}
 	}
@@ -83,11 +84,11 @@ func restart(t *testing.T) {
 
 const chaosLocks = 3 // one is idle while a dead holder's lease runs
 
-// chaos: contenders on all hosts are killed at random moments, they or their helpers or
-// both, and the clock is set meanwhile, which nobody cares for. Nobody meets anybody, no lock
-// is stuck, nothing is left.
+// chaos: contenders on all hosts, their helpers or both are killed at random moments, and the
+// clock is set meanwhile, which must not matter. No two hold a lock together, no lock is stuck,
+// and nothing is left behind.
 func chaos(t *testing.T) {
-	var kills atomic.Int64 // that are left to do
+	var kills atomic.Int64 // how many kills are left to do
 	kills.Store(25)
 	if *chosen != "" {
 		kills.Store(1000)
@@ -109,8 +110,8 @@ func chaos(t *testing.T) {
 	clock.Wait()
 }
 
-// stepToAndFro sets the clock ahead by an hour and back, again and again. All hosts of the
-// guest have one: hosts that disagree cannot be shown here.
+// stepToAndFro sets the clock ahead by an hour and back, again and again. All hosts of the guest
+// have one clock: hosts that disagree cannot be shown here.
 func stepToAndFro(t *testing.T, stop <-chan struct{}) {
 	for by := time.Hour; ; by = -by {
 		select {
@@ -130,8 +131,9 @@ func step(t *testing.T, by time.Duration) {
 	mustWork(t, guest.StepClock(by))
 }
 
-// proof: on its own host the processes of who was killed are seen to be gone, and the lease,
-// which is long, is not waited for. By others' it is, as crash shows.
+// proof: a waiter on the same host sees that a killed holder's processes are gone, and does not
+// wait for its lease, which is long. A waiter on another host waits for the lease, as crash
+// shows.
 func proof(t *testing.T) {
 	lock := place(t)
 	first := hold(t, 1, lock, "--lease", "1h")
@@ -145,10 +147,11 @@ func proof(t *testing.T) {
 	atRest(t, lock)
 }
 
-// deadLease is the lease of who dies where no proof reaches, and another waits for it.
+// deadLease is the lease of a holder that dies and whose death the waiter cannot prove, so that
+// the waiter waits for the lease.
 const deadLease = "8s"
 
-// others: what people lock with on NFS who have other programs there than ours.
+// others: the kinds of locks that people use on NFS beside programs other than ours.
 func others(t *testing.T) {
 	for _, scheme := range []string{"link:", "mkdir:"} {
 		t.Run(scheme, func(t *testing.T) {
@@ -175,7 +178,7 @@ func others(t *testing.T) {
 	}
 }
 
-// nothingBeside makes sure that a lock that is free has left nothing in its directory.
+// nothingBeside makes sure that a free lock has left nothing in its directory.
 func nothingBeside(t *testing.T, path string) {
 	t.Helper()
 	dir := filepath.Dir(onServer(path))

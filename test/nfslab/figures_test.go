@@ -18,7 +18,7 @@ import (
 	"locksmith/test/lab"
 )
 
-// A figure is a line of output that the benchmark can find: figure: NAME key=value…
+// figure prints a measurement as a line that the benchmark can find: figure: NAME key=value…
 func figure(t *testing.T, name, format string, args ...any) {
 	t.Helper()
 	t.Logf("figure: %s %s %s", name, here(), fmt.Sprintf(format, args...))
@@ -27,10 +27,10 @@ func figure(t *testing.T, name, format string, args ...any) {
 // A tally is how many requests of each kind a host has sent for its mount.
 type tally map[string]int
 
-// operation is a line of "KIND: operations transmissions …".
+// operation matches a line "KIND: operations transmissions …".
 var operation = regexp.MustCompile(`(?m)^\s+([A-Z_]+): (\d+) \d+ `)
 
-// calls reads host k's tally. It is that of the mount at /mnt/nfs alone.
+// calls reads host k's tally, of the mount at /mnt/nfs alone.
 func calls(t *testing.T, k int) tally {
 	t.Helper()
 	text, err := os.ReadFile(guest.Proc(k) + "/mountstats")
@@ -47,7 +47,8 @@ func calls(t *testing.T, k int) tally {
 	return all
 }
 
-// since adds what there was since another tally, divided, and describes it.
+// since adds up the requests that came after another tally was read, divided by by, and lists
+// them by kind.
 func (a tally) since(before tally, by float64) (sum float64, what string) {
 	for _, kind := range slices.Sorted(maps.Keys(a)) {
 		if n := float64(a[kind]-before[kind]) / by; n > 0 {
@@ -78,8 +79,8 @@ func requests(t *testing.T) {
 	}
 }
 
-// waiters counts what twenty that wait cost the server. They ask the more seldom the longer
-// they have waited.
+// waiters counts the requests that twenty waiters cost the server. The longer a waiter has
+// waited, the more seldom it asks.
 func waiters(t *testing.T) {
 	const count, limit, span = 20, 25, 10 * time.Second
 	lock := place(t)
@@ -104,8 +105,8 @@ func waiters(t *testing.T) {
 	}
 }
 
-// handoff measures how soon a waiter on another host has a lock that is released: not
-// much later than if it had come just then, for it is the first in the queue.
+// handoff measures how soon after a release a waiter on another host has the lock: not much later
+// than somebody who comes just then, for the waiter is the first in the queue.
 func handoff(t *testing.T) {
 	const times = 9
 	lock := place(t)
@@ -130,10 +131,10 @@ func handoff(t *testing.T) {
 		took[times-1].Milliseconds(), alone[times/2].Milliseconds())
 }
 
-// loops increment the counter $C under the lock $L until the file $S is there, and tell how
-// often they did. In the first two each increment is a command of its own, and most of the
-// time goes into starting those. The third is one of the benchmark's loopers, which finds the
-// counter and what stops it in a directory of its own, and writes a line for each time.
+// loops increment the counter $C under the lock $L until the file $S exists, and print how often
+// they did. In the first two each increment is a command of its own, and most of the time goes
+// into starting commands. The third is one of the benchmark's loopers: it finds the counter and
+// the file that stops it in a directory of its own, and writes a line for each increment.
 var loops = []struct{ name, program string }{
 	{"commands", repeated(`locksmith run --lease 60s "nfs:$L" -- sh -c '` + counting + `'`)},
 	{"mkdir_commands", repeated(napping + `sh -c '` + counting + `'; rmdir "$L"`)},
@@ -153,8 +154,8 @@ func repeated(body string) string {
 	return `i=0; until [ -e "$S" ]; do ` + body + `; i=$((i+1)); done; echo $i`
 }
 
-// increments measures how often eight processes on three hosts get a lock, and
-// the literature's loop after it. No increment may be lost.
+// increments measures how often eight processes on three hosts get a lock, and then the same with
+// the literature's loop. No increment may be lost.
 func increments(t *testing.T) {
 	lock := place(t)
 	said := fmt.Sprintf("workers=%d", workers)

@@ -14,21 +14,21 @@ import (
 	"locksmith/test/lab/holds"
 )
 
-// A race is contenders on all hosts that take a lock again and again, each time by a new
-// helper, and writes down who had it when.
+// A race lets contenders on all hosts take a lock again and again, each time by a new helper, and
+// writes down who had it when.
 type race struct {
 	lock       string
 	tokens     bool
 	shares     func(contender int) bool // nil: nobody
 	contenders int
-	rounds     int // that each goes, or as long as it takes for the kills
+	rounds     int // of each contender; if there are kills, it goes on until they are done
 	lease      time.Duration
-	work, nap  time.Duration // at most, with the lock and before it is asked for again
-	away       time.Duration // for how long the server may be, when it is restarted
-	// kills is how many holders and waiters are killed with -9 at random moments, their
-	// parents, their helpers or both; nil: nobody.
+	work, nap  time.Duration // at most: with the lock, and before asking for it again
+	away       time.Duration // how long the server may be away when it is restarted
+	// kills is how many holders and waiters are still to be killed with -9 at random moments: their
+	// parents, their helpers or both. nil: nobody is killed.
 	kills *atomic.Int64
-	// over ends it, if it is closed.
+	// over ends the race when it is closed.
 	over <-chan struct{}
 
 	start  time.Time
@@ -36,14 +36,14 @@ type race struct {
 	mu     sync.Mutex
 	held   []holds.Hold
 	losses []string
-	wants  map[string]time.Duration // by the guest's clock, as what follows
-	last   time.Duration            // when somebody got it, or stopped to want it
-	stall  time.Duration            // the longest time in which somebody wanted it, and nobody got it
+	wants  map[string]time.Duration // by the guest's clock, as are last and stall
+	last   time.Duration            // when somebody last got the lock, or stopped wanting it
+	stall  time.Duration            // the longest time in which somebody wanted the lock, and nobody got it
 }
 
 func (r *race) now() time.Duration { return time.Since(r.start) }
 
-// run runs it to its end and judges it.
+// run runs the race to its end and judges it.
 func (r *race) run(t *testing.T) {
 	t.Helper()
 	r.start, r.wants, r.clock = time.Now(), map[string]time.Duration{}, startClock(t)
@@ -73,14 +73,15 @@ func (r *race) goesOn(rounds int) bool {
 	return r.kills != nil && r.kills.Load() > 0 || r.kills == nil && rounds < r.rounds
 }
 
-// stuck is when a lock is that somebody wants. Some who came before may have died one after the
-// other, each of whom counts for a lease and more; a waiter who is not woken sleeps for longer
-// (30 s).
+// stuck is after how long a lock that somebody wants, and nobody gets, counts as stuck. It leaves
+// time for several earlier contenders that died one after the other, each of whom costs a lease
+// and more. It is shorter than the sleep of a waiter whom nobody wakes (30 s).
 const stuck = 20 * time.Second
 
-// soon is when half of those that may be killed are, at the latest, or so long after they have
-// started: it is about what it takes to have a lock once. To break a dead holder others must live
-// for a lease.
+// soon is the longest time after which a contender that is to be killed is killed. If none of its
+// processes has started by then, the time begins anew. It is about the time that it takes to have
+// a lock once. Only every other contender, in the mean, is to be killed: to break a dead holder
+// others must live for a lease.
 const soon = 300 * time.Millisecond
 
 // round takes the lock once.
@@ -109,7 +110,7 @@ func (r *race) round(t *testing.T, i, n int) {
 			defer r.mu.Unlock()
 			one.End = min(one.End, r.now())
 			if !h.kill(whom(rand.N(3))) {
-				killer.Reset(rand.N(soon)) // nothing of it has started yet
+				killer.Reset(rand.N(soon)) // none of its processes has started yet
 				return
 			}
 			killed = true
@@ -123,7 +124,7 @@ func (r *race) round(t *testing.T, i, n int) {
 	r.mu.Lock()
 	r.settled(one.Who)
 	if err == nil && said.Word == protocol.WordOK && !killed {
-		grant, _ := protocol.ParseGrant(said.Line) // what is none has no token
+		grant, _ := protocol.ParseGrant(said.Line) // a line that is no grant has no token
 		one.Start, one.End, one.Token = r.now(), holds.Open, grant.Token
 	}
 	r.mu.Unlock()
@@ -135,7 +136,7 @@ func (r *race) round(t *testing.T, i, n int) {
 	case !r.wasKilled(&killed):
 		t.Errorf("%s: %q %q (%v)\n%s", one.Who, said.Word, said.Text, err, h.Stderr())
 	}
-	h.Rest() // nobody outlives its parent
+	h.Rest() // no helper outlives its parent
 }
 
 func (r *race) wasKilled(killed *bool) bool {
@@ -178,7 +179,7 @@ func (r *race) settled(who string) {
 	delete(r.wants, who)
 }
 
-// A scope is a part of a test, at whose end what it has started is cleaned up.
+// A scope is a part of a test. At its end everything that the part has started is cleaned up.
 type scope struct {
 	*testing.T
 	cleanups []func()
@@ -192,14 +193,14 @@ func (s *scope) end() {
 	}
 }
 
-// A guestClock stands still while the guest itself does not run, or is far behind, because the
-// machine has other things to do. Nobody can be blamed for that time.
+// A guestClock stands still while the guest does not run, or is far behind, because the machine
+// has other things to do. Locks are not blamed for that time.
 type guestClock struct {
 	start time.Time
 	lost  atomic.Int64
 }
 
-// startClock notices each time that a short sleep takes long.
+// startClock starts a clock that notices each time that a short sleep takes long.
 func startClock(t *testing.T) *guestClock {
 	c := &guestClock{start: time.Now()}
 	go func() {

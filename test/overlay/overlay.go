@@ -1,6 +1,7 @@
 // Package overlay builds programs from sources that are changed for one build (go build
-// -overlay), to see whether a test finds out. Nothing in the source tree is changed. As a build
-// takes longer than what is tried with it, many changes can share one program (WriteVariants).
+// -overlay), to see whether a test notices the change. Nothing in the source tree is changed. A
+// build takes longer than the test of one change, so many changes can share one program
+// (WriteVariants).
 package overlay
 
 import (
@@ -12,13 +13,13 @@ import (
 	"strings"
 )
 
-// An Edit replaces a piece of a file that is there exactly once. The file is named from the
-// module's root.
+// An Edit replaces a text that the file has exactly once. The file's path starts at the module's
+// root.
 type Edit struct{ File, Old, New string }
 
-// Write writes the changed files into dir, and the list of them that -overlay wants, whose
-// path it returns. The edits of one file are made one after the other. It is an error if an
-// edit does not apply any more.
+// Write writes into dir the changed files and the list of them that -overlay wants, and returns
+// the list's path. The edits of one file are made one after the other. An edit that does not
+// apply any more is an error.
 func Write(dir string, edits []Edit) (list string, err error) {
 	root, err := Root()
 	if err != nil {
@@ -66,7 +67,7 @@ func (e Edit) apply(text string) (string, error) {
 	return strings.Replace(text, e.Old, e.New, 1), nil
 }
 
-// writeList writes the list that -overlay wants, of what replaces which file.
+// writeList writes the list that -overlay wants: which file replaces which.
 func writeList(dir string, replace map[string]string) (list string, err error) {
 	text, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {

@@ -16,17 +16,17 @@ import (
 // variable names the variant that a program plays.
 const variable = "LOCKSMITH_TEST_VARIANT"
 
-// Play is the setting in the environment of a program that has it play a variant, by its index.
+// Play returns the environment setting that makes a program play the variant of an index.
 func Play(index int) string { return fmt.Sprintf("%s=%d", variable, index+1) }
 
-// errApart is what a variant is that cannot share a program with others.
+// errApart is the error of a variant that cannot share a program with others.
 var errApart = errors.New("the variant changes more than bodies of functions, fields of types and imports")
 
-// WriteVariants is Write for many variants of the sources, which share one program: it is the
-// unchanged one until its environment has it play a variant. Each function that a variant
-// changes begins with a look at which one is played, and has the bodies of all. What else a
-// variant may change are imports and further fields of types, which all variants then have.
-// The indices of those that change more are returned; each of them needs a program of its own,
+// WriteVariants is Write for many variants of the sources that share one program. The program is
+// the unchanged one unless its environment makes it play a variant. Each function that variants
+// change contains the bodies of all of them, and begins with a look at which variant is played. A
+// variant may also add imports and fields of types; all variants then have these. WriteVariants
+// returns the indices of the variants that change more; each of them needs a program of its own,
 // by Write.
 func WriteVariants(dir string, variants [][]Edit) (list string, apart []int, err error) {
 	root, err := Root()
@@ -58,7 +58,7 @@ func WriteVariants(dir string, variants [][]Edit) (list string, apart []int, err
 	return list, apart, err
 }
 
-// join adds a variant to all files that it changes, or to none.
+// join adds a variant to all files that it changes, or, if that fails, to none.
 func join(files map[string]*source, changed map[string]string, variant int) error {
 	differences := map[*source]difference{}
 	for path, text := range changed {
@@ -83,12 +83,12 @@ func join(files map[string]*source, changed map[string]string, variant int) erro
 	return nil
 }
 
-// A source is a file, and what variants insert in it.
+// A source is a file with everything that variants insert in it.
 type source struct {
 	text    string
 	pkg     string
-	imports int               // where further ones are inserted
-	decls   map[string]piece  // by what they declare
+	imports int               // where further imports are inserted
+	decls   map[string]piece  // by the name that they declare
 	added   map[string]string // further fields and imports, by what they are added to
 	bodies  map[string]string // what is inserted at the beginning of a function
 }
@@ -97,17 +97,17 @@ type source struct {
 type piece struct {
 	text string
 	end  int // where it ends in its file
-	// Of a function: where its body begins in the text, whether it returns something, and
-	// whether it has labels, which must not be there twice.
+	// For a function: where its body begins in the text, whether it returns something, and whether
+	// it has labels, which a function must not have twice.
 	body            int
 	returns, labels bool
 }
 
-// A difference is what a variant changes in a file: bodies of functions, fields of types
-// and imports, each by what it belongs to.
+// A difference is what a variant changes in a file: bodies of functions, fields of types and
+// imports, each by the declaration to which it belongs.
 type difference struct{ bodies, added map[string]string }
 
-// toImports is what an import is added to.
+// toImports is the key under which a difference has its imports.
 const toImports = "import "
 
 func parse(text string) (*source, error) {
@@ -116,7 +116,7 @@ func parse(text string) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The only file of its set, whose first position is 1.
+	// It is the only file of its set, so that its first position is 1.
 	at := func(p token.Pos) int { return int(p) - 1 }
 	s.pkg, s.imports = f.Name.Name, at(f.Name.End())
 	for _, d := range f.Decls {
@@ -156,7 +156,7 @@ func labelled(f *ast.FuncDecl) (found bool) {
 	return found
 }
 
-// declared is the first name that a declaration declares.
+// declared returns the first name that a declaration declares.
 func declared(d *ast.GenDecl) string {
 	switch spec := d.Specs[0].(type) {
 	case *ast.TypeSpec:
@@ -167,7 +167,7 @@ func declared(d *ast.GenDecl) string {
 	return ""
 }
 
-// compare finds what a variant of the file changes.
+// compare returns what a variant of the file changes.
 func (s *source) compare(text string) (difference, error) {
 	d := difference{map[string]string{}, map[string]string{}}
 	changed, err := parse(text)
@@ -205,10 +205,11 @@ func (s *source) compare(text string) (difference, error) {
 	return d, nil
 }
 
-// head is a function without its body.
+// head returns a function's text without its body.
 func (p piece) head() string { return p.text[:p.body] }
 
-// inserted returns what must be inserted before the end of a type to get another.
+// inserted returns the text that turns the type was into now when it is inserted before the
+// type's end.
 func inserted(was, now string) (string, bool) {
 	const end = "}"
 	added, longer := strings.CutPrefix(now, strings.TrimSuffix(was, end))
@@ -225,7 +226,7 @@ func (s *source) add(d difference, variant int) {
 	maps.Copy(s.added, d.added)
 }
 
-// joined is the file with all variants.
+// joined returns the file's text with all variants.
 func (s *source) joined() string {
 	insert := map[int]string{}
 	for name, bodies := range s.bodies {

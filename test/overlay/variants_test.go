@@ -63,8 +63,8 @@ func shout(text string) {
  println(strings.ToUpper(text)) }
 `
 
-// TestVariants: each variant of a function is in its body; what cannot share a program is
-// not in it.
+// TestVariants: a function's body has each of its variants; a variant that cannot share the
+// program is not in it.
 func TestVariants(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "p.go")
 	if err := os.WriteFile(path, []byte(original), 0o600); err != nil {
@@ -82,7 +82,7 @@ func TestVariants(t *testing.T) {
 		{{"", "Grow(n int)", "Grow(m, n int)"}},
 		{{"", "	b.size += n\n", "again:\n	if b.size += n; b.size < 0 {\n		goto again\n	}\n"}},
 		{{"", "func shout", "func more() {}\n\nfunc shout"}},
-		{{"", "	size int\n", "	size int\n	first int\n"}}, // where another has a field more
+		{{"", "	size int\n", "	size int\n	first int\n"}}, // where another variant has one more field
 	} {
 		text := original
 		for _, e := range edits {
@@ -103,7 +103,7 @@ func TestVariants(t *testing.T) {
 	}
 }
 
-// TestApply: an edit of what is not there, or twice, is an error.
+// TestApply: an edit of a text that the file lacks, or has twice, is an error.
 func TestApply(t *testing.T) {
 	for old, want := range map[string]string{"b": "0 times", "a": "2 times", "aa": ""} {
 		if _, err := (Edit{Old: old}).apply("aa"); (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {

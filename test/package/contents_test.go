@@ -21,7 +21,8 @@ func unpack(t *testing.T, m making) (root string) {
 	return root
 }
 
-// contents: the package has the program, and everything is where Debian's tools look for it.
+// contents: the package has the program, and all its files are where Debian's tools look for
+// them.
 func contents(t *testing.T, m making) {
 	for line := range strings.Lines(output(t, exec.Command("sh", "-c", `TZ=UTC dpkg-deb --contents "$1"`, "sh", m.file(t, "*_"+runtime.GOARCH+".deb")))) {
 		mode := strings.Fields(line)[0]
@@ -40,7 +41,7 @@ func contents(t *testing.T, m making) {
 	}
 	want := []string{
 		"bash-completion/completions/locksmith", "zsh/vendor-completions/_locksmith", "fish/vendor_completions.d/locksmith.fish",
-		"doc/locksmith/README.md", "doc/locksmith/cmd/locksmith/README.md", // whose links work here, too
+		"doc/locksmith/README.md", "doc/locksmith/cmd/locksmith/README.md", // the links of these pages work here, too
 		"doc/locksmith/protocol/README.md", "doc/locksmith/backends/README.md", "doc/locksmith/examples/example.pl",
 		"doc/locksmith/examples/nightly.service", "doc/locksmith/examples/nightly.timer",
 		"man/man1/locksmith.1.gz",
@@ -60,7 +61,7 @@ func contents(t *testing.T, m making) {
 	}
 }
 
-// pages: whatever a page of the package leads to is in the package.
+// pages: whatever a page of the package links to is in the package.
 func pages(t *testing.T, m making) {
 	doc := filepath.Join(unpack(t, m), "usr/share/doc/locksmith")
 	n := 0
@@ -72,7 +73,7 @@ func pages(t *testing.T, m making) {
 		for _, link := range links.FindAllSubmatch(page, -1) {
 			file, _, _ := strings.Cut(string(link[1]), "#")
 			if file == "" || strings.Contains(file, ":") {
-				continue // in the page itself, or on the web
+				continue // it leads into the page itself, or to the web
 			}
 			n++
 			if st, err := os.Stat(filepath.Join(filepath.Dir(path), file)); err != nil || !st.Mode().IsRegular() {
@@ -88,7 +89,8 @@ func pages(t *testing.T, m making) {
 
 var links = regexp.MustCompile(`\[[^][]*\]\(([^()]*)\)`)
 
-// licences: the package says which licence it has, and has those of the modules in its programs.
+// licences: the package names its own licence, and has the licences of the modules in its
+// programs.
 func licences(t *testing.T, m making) {
 	text, err := os.ReadFile(filepath.Join(unpack(t, m), "usr/share/doc/locksmith/copyright"))
 	if err != nil || !bytes.Contains(text, []byte("no licence has been chosen yet")) {
@@ -109,7 +111,7 @@ func licences(t *testing.T, m making) {
 	}
 }
 
-// units: systemd has nothing to say against the example of a nightly job.
+// units: systemd finds nothing wrong with the example of a nightly job.
 func units(t *testing.T, m making) {
 	lab.NeedProgram(t, "systemd-analyze")
 	root := unpack(t, m)
@@ -124,7 +126,7 @@ func units(t *testing.T, m making) {
 		cmd.Dir = root
 		out, err := cmd.CombinedOutput()
 		for line := range strings.Lines(string(out)) {
-			if strings.Contains(line, "nightly") { // not what other units do
+			if strings.Contains(line, "nightly") { // systemd's words about other units do not count
 				said += line
 			}
 		}

@@ -16,8 +16,8 @@ import (
 
 var long = flag.Bool("long", false, "build for arm64, too, and with an empty cache, and try the package in a small Debian system, made with debootstrap as root")
 
-// freshSystem: on a machine with no more than Debian's smallest set of packages, and those
-// that show man pages and complete commands, the package does what README promises.
+// freshSystem: the package does what README promises on a machine that has only Debian's smallest
+// set of packages and those that show man pages and complete commands.
 func freshSystem(t *testing.T, m making) {
 	if !*long {
 		t.Skip("without -long no system is made to try the package in, as that takes minutes")
@@ -54,8 +54,8 @@ type system struct {
 	root string
 }
 
-// run runs a script, for which the system's directory is $1. Mounts are its own, and end
-// with it: nothing stays mounted in what is removed after the test.
+// run runs a script, whose $1 is the system's directory. Its mounts are its own and end with it,
+// so that nothing is mounted in the directory when it is removed after the test.
 func (s *system) run(want, script string) (out string) {
 	s.t.Helper()
 	cmd := exec.Command("unshare", "--mount", "sh", "-ec", script, "sh", s.root)

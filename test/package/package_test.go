@@ -1,7 +1,8 @@
-// Package packaging tests what cmd/package/build makes: static programs and Debian packages,
-// the same from every checkout of a commit. With -long it does so for amd64 and arm64, else for
-// this machine only, for all that another takes is compiled anew; and it makes a small Debian
-// system and tries the package there, which takes minutes and fetches some 50 MB.
+// Package packaging tests what cmd/package/build makes: static programs and Debian packages, the
+// same from every checkout of a commit. With -long it does so for amd64 and arm64. Without, it
+// does so for this machine only, because everything for another machine is compiled anew. With
+// -long it also makes a small Debian system and tries the package there, which takes minutes and
+// fetches some 50 MB.
 package packaging
 
 import (
@@ -20,7 +21,7 @@ import (
 	"locksmith/test/lab"
 )
 
-// machines are those that packages are made for, in Go's names.
+// machines returns the machines that packages are made for, in Go's names.
 func machines() []string {
 	if *long {
 		return []string{"amd64", "arm64"} // the script's own choice
@@ -66,8 +67,8 @@ func output(t *testing.T, cmd *exec.Cmd) string {
 	return string(out)
 }
 
-// commit makes a repository of the files here as they are, with one commit and a tag. Of
-// another user's checkout git tells nothing, and all its files are taken.
+// commit makes a repository of the files here as they are, with one commit and a tag. If the
+// checkout belongs to another user, git does not list its files, and all files are taken.
 func commit(t *testing.T) (repo string) {
 	repo = t.TempDir()
 	cmd := exec.Command("sh", "-ec", `
@@ -101,7 +102,7 @@ func build(t *testing.T, checkout string, env ...string) making {
 	return making(dir)
 }
 
-// file is the path of the one file whose name fits a pattern.
+// file returns the path of the only file whose name matches a pattern.
 func (m making) file(t *testing.T, pattern string) string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(string(m), pattern))
@@ -111,7 +112,7 @@ func (m making) file(t *testing.T, pattern string) string {
 	return files[0]
 }
 
-// sums are the files with their SHA-256.
+// sums returns the SHA-256 of each file.
 func (m making) sums(t *testing.T) map[string]string {
 	entries, err := os.ReadDir(string(m))
 	if err != nil {
@@ -145,7 +146,8 @@ func same(t *testing.T, first, second making) {
 	}
 }
 
-// static: the programs need nothing to start, and are for the processors they are named by.
+// static: the programs need nothing else to start, and are for the processors that their names
+// say.
 func static(t *testing.T, m making) {
 	of := map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}
 	for _, name := range machines() {
@@ -167,7 +169,7 @@ func static(t *testing.T, m making) {
 	}
 }
 
-// versions: program and package bear the tag.
+// versions: program and package say the tag as their version.
 func versions(t *testing.T, m making) {
 	want := regexp.MustCompile(`^locksmith v1\.2\.3-rc\.1 protocol \d+ go\S+ linux/` + runtime.GOARCH + "\n$")
 	program := m.file(t, "locksmith-linux-"+runtime.GOARCH)

@@ -14,8 +14,8 @@ import (
 	"locksmith/test/lab"
 )
 
-// A scene brings a lock into the state of a picture in backends/README.md, whose title
-// it has.
+// A scene brings a lock into the state that a picture in backends/README.md shows. It has the
+// picture's title.
 type scene struct {
 	title string
 	query string // of the lock's address
@@ -68,7 +68,7 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// pictures returns those of backends/README.md by their titles.
+// pictures returns the pictures of backends/README.md by their titles.
 func pictures(t *testing.T) map[string]string {
 	all := map[string]string{}
 	for _, b := range blocksOf(t, "backends/README.md") {
@@ -84,8 +84,8 @@ type stage struct {
 	dir, address string
 	helper       client.Option
 	locks        map[string]*client.Lock // of who holds
-	names        map[string]string       // ids, and what they are called in pictures
-	waiting      string                  // whoever else is there is called so
+	names        map[string]string       // what the pictures call each id
+	waiting      string                  // what the pictures call anybody whose id is not in names
 }
 
 func (s *stage) holds(who string, options ...client.Option) {
@@ -105,7 +105,7 @@ func (s *stage) releases(who string) {
 	}
 }
 
-// waits starts who waits until the scene is over.
+// waits starts a waiter that waits until the scene is over.
 func (s *stage) waits(who string) {
 	s.waiting = who
 	ctx, cancel := context.WithCancel(s.Context())
@@ -134,8 +134,8 @@ var (
 	lockFile  = regexp.MustCompile(`^[0-9]+\nLOCK v=1 id=([A-Z]) host=.* pid=[0-9]+ [^\n]*\n?$`)
 )
 
-// draw lists what is in the directory, with the names of pictures. A directory in which
-// there is something is only told by that.
+// draw lists the directory's entries, with the pictures' names. A directory that is not empty
+// shows only in its entries.
 func (s *stage) draw() string {
 	var lines []string
 	err := fs.WalkDir(os.DirFS(s.dir), ".", func(path string, d fs.DirEntry, err error) error {
@@ -150,9 +150,9 @@ func (s *stage) draw() string {
 		return err
 	})
 	if err != nil {
-		return err.Error() + "\n" // it changed meanwhile
+		return err.Error() + "\n" // the directory changed meanwhile
 	}
-	slices.Sort(lines) // by names: tickets have their own order
+	slices.Sort(lines) // sorted by names, because tickets have an order of their own
 	return strings.Join(lines, "\n") + "\n"
 }
 

@@ -1,4 +1,4 @@
-// Package readme runs what README and the other pages say.
+// Package readme runs the commands that README and the other pages show.
 package readme
 
 import (
@@ -28,7 +28,7 @@ type block struct{ language, text string }
 // pages are the pages with commands for users, README first.
 var pages = []string{"README.md", "cmd/locksmith/README.md", "protocol/README.md", "backends/README.md"}
 
-// blocks returns those of all pages.
+// blocks returns the blocks of all pages.
 func blocks(t *testing.T) []block {
 	t.Helper()
 	var all []block
@@ -83,12 +83,13 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// isLong tells of what starts a server, or takes half a minute.
+// isLong reports whether a block starts a server, or takes half a minute.
 func (b block) isLong() bool {
 	return strings.Contains(b.text, "pyftpdlib") || strings.Contains(b.text, "locksmith-check helper")
 }
 
-// tmp and port are what blocks name. Each runs with a directory and a port of its own instead.
+// tmp and port are what blocks name. Each block runs with a directory and a port of its own
+// instead.
 const tmp, port = "/tmp/", "2121"
 
 func (b block) mustWork(t *testing.T, bin string) {
@@ -98,13 +99,13 @@ func (b block) mustWork(t *testing.T, bin string) {
 	if strings.Contains(text, port) {
 		text = strings.ReplaceAll(text, port, strconv.Itoa(lab.ReservePort(t)))
 	}
-	// With all that it has started, if it waits in vain.
+	// If it waits in vain, it is killed with all that it has started.
 	ctx, cancel := context.WithTimeoutCause(t.Context(), lab.Patience, fmt.Errorf("it did not end within %v", lab.Patience))
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "sh", "-e", "-c", text)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = 10 * time.Second // for what it leaves running, which is an error, too
+	cmd.WaitDelay = 10 * time.Second // for processes that it leaves running, which is an error, too
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "TMPDIR="+dir)
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -7,7 +7,7 @@ import (
 	"locksmith/cmd/locksmith/cli"
 )
 
-// TestExitStatuses: the guide and the man pages say the same of them.
+// TestExitStatuses: the guide and the man pages say the same about exit statuses.
 func TestExitStatuses(t *testing.T) {
 	text := strings.ReplaceAll(read(t, "cmd/locksmith/README.md"), "`", "")
 	for _, e := range cli.ExitStatuses() {

@@ -1,15 +1,15 @@
 //go:build linux
 
-// Command witness is what a lock guards in a contest. It writes down in LOG
-// when it began and ended, and whether it met anybody:
+// Command witness is what a lock guards in a contest. It writes down in LOG when it began and
+// ended, and whether it met another witness:
 //
 //	witness LOG exclusive|shared TIME [COMMAND…]
 //
 // It works for TIME, and then runs COMMAND, which dies with it.
 //
-// It is called as the process is that has the lock for it. If WITNESS_NAME is a number, it is
-// called that, for hosts may have the same numbers for their processes; and if it is told to
-// end (SIGTERM) while it works, it writes that it has ended.
+// In the log its name is the pid of its parent, which has the lock for it. If WITNESS_NAME is a
+// number, that is its name instead, for hosts may have the same numbers for their processes; and
+// if it is then told to end (SIGTERM) while it works, it writes that it has ended.
 package main
 
 import (
@@ -58,7 +58,7 @@ func attend(args []string) error {
 		signal.Notify(told, syscall.SIGTERM)
 	}
 	tell := func(word string) error {
-		// One write: it is whole, and in its place, whoever else writes.
+		// One write appends the whole line at once, whoever else writes.
 		_, err := fmt.Fprintf(log, "%s %d %d %s %s\n", word, clock.Boot{}.Now(), helper, args[1], token)
 		return err
 	}
@@ -82,15 +82,15 @@ func perform(argv []string) error {
 	if len(argv) == 0 {
 		return nil
 	}
-	runtime.LockOSThread() // it would die with the thread
+	runtime.LockOSThread() // the command would die with the thread that started it
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	return cmd.Run()
 }
 
-// meet notices who is there besides. The lock is a flock of the log, which the
-// kernel takes from who dies.
+// meet notices whether another witness works at the same time. It locks the log with flock(2);
+// the kernel frees that lock when a witness dies.
 func meet(log *os.File, mode string, tell func(string) error) error {
 	how := unix.LOCK_EX
 	if mode == "shared" {
