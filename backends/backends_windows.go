@@ -10,8 +10,9 @@ import (
 	"locksmith/protocol"
 )
 
-// There is no flock(2). The others rely on what the file systems of Windows do otherwise: a directory cannot be
-// renamed onto an empty one, nor while somebody has something in it open.
+// Windows has no flock(2). The other kinds that are missing rely on what its file systems do
+// differently: a directory cannot be renamed onto an empty one, nor while somebody has something
+// in it open.
 const flockScheme = "flock"
 
 func openFlock(a backend.Address) (backend.Backend, error) { return notHere(a) }

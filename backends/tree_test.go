@@ -13,7 +13,8 @@ import (
 	"locksmith/backends/owner"
 )
 
-// A lock of each kind that file systems have, as Open takes it and as Tree tells of it.
+// kinds returns the address of a lock of each kind on file systems, as Open takes it and as Tree
+// tells of it; %s is the directory.
 func kinds() []string {
 	return []string{"local:%s/local", "link:%s/link", "mkdir:%s/mkdir", "mkdir:%s/styled?style=dir", "nfs:%s/nfs"}
 }
@@ -60,8 +61,8 @@ func found(t *testing.T, dir string) (locks []string) {
 	return locks
 }
 
-// TestTree: what each kind of lock leaves on the disk is known, by that kind alone, and
-// its address is the one that was used.
+// TestTree: the kind that left a lock on the disk knows it, no other kind does, and Tree tells
+// the address that was used.
 func TestTree(t *testing.T) {
 	dir := t.TempDir()
 	var held, free []string
@@ -110,7 +111,7 @@ func TestTreeOfMany(t *testing.T) {
 			held = append(held, address+" "+string(owner.Alive))
 		}
 	}
-	for i := range 100_000 { // links, which are made faster than files
+	for i := range 100_000 { // the entries are links, which are made faster than files
 		other := fmt.Sprintf("%s/%02d/other", dir, i%10)
 		if i < 10 {
 			if err := os.WriteFile(other, []byte("no lock\n"), 0o644); err != nil {

@@ -5,7 +5,7 @@ import "locksmith/protocol"
 // A Code says in one word why a lock is not held: the field Code of errors.
 type Code = protocol.Code
 
-// The codes, so that no other package is needed to tell errors apart.
+// The codes are here, too, so that nobody needs another package to tell errors apart.
 const (
 	CodeUsage        = protocol.Usage        // the request makes no sense
 	CodeUnreachable  = protocol.Unreachable  // the lock's place cannot be reached now

@@ -1,13 +1,13 @@
 package client
 
-// Idle is how many helpers wait.
+// Idle returns how many helpers wait for work.
 func (p *Pool) Idle() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.idle)
 }
 
-// PIDs are those of the helpers that wait.
+// PIDs returns the pids of the helpers that wait for work.
 func (p *Pool) PIDs() (all []int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -17,15 +17,15 @@ import (
 	"locksmith/test/lab"
 )
 
-// newFlock is the address of a lock of flock(2), and its path.
+// newFlock returns the address of a lock of flock(2), and its path.
 func newFlock(t *testing.T) (address, path string) {
 	t.Helper()
 	_, path = newLock(t)
 	return "flock:" + path, path
 }
 
-// lockAsOthers takes the kernel's lock, as a program does that knows nothing of ours, or reports that
-// somebody has it.
+// lockAsOthers takes the kernel's lock, as a program does that knows nothing of ours. got is
+// false if somebody has it.
 func lockAsOthers(t *testing.T, path string) (unlock func(), got bool) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
@@ -76,7 +76,8 @@ func TestFlock(t *testing.T) {
 	unlock()
 }
 
-// TestFlockReplaced: who comes locks the new file, so the holder has lost the lock.
+// TestFlockReplaced: once the file is replaced, whoever comes locks the new file, so the holder
+// has lost the lock.
 func TestFlockReplaced(t *testing.T) {
 	address, path := newFlock(t)
 	l := acquire(t, address, client.Refresh(time.Second))
@@ -90,7 +91,8 @@ func TestFlockReplaced(t *testing.T) {
 	mustBeUnlocked(t, path+".old")
 }
 
-// TestFlockHelperKilled: the kernel frees the lock with its helper, and the program is told.
+// TestFlockHelperKilled: the kernel frees the lock when its helper is killed, and the program is
+// told.
 func TestFlockHelperKilled(t *testing.T) {
 	address, path := newFlock(t)
 	l := acquire(t, address)
@@ -108,8 +110,9 @@ func TestFlockHelperKilled(t *testing.T) {
 	}
 }
 
-// TestFlockOfPool: a helper that serves one lock after another never sleeps in the kernel's queue, where
-// nobody could wake it. It watches the file, gives up when it is told to, and goes on.
+// TestFlockOfPool: a helper that serves one lock after another never sleeps in the kernel's
+// queue, where nobody could wake it. It watches the file instead, gives up when it is told to,
+// and then serves other locks.
 func TestFlockOfPool(t *testing.T) {
 	p := newPool(t, 1)
 	address, path := newFlock(t)
@@ -151,7 +154,7 @@ func TestFlockOfPool(t *testing.T) {
 	}
 }
 
-// asleep is how many sleep in the kernel's queue for its lock of a file.
+// asleep returns how many processes sleep in the kernel's queue for its lock of a file.
 func asleep(t *testing.T, path string) int {
 	t.Helper()
 	seen, err := flocks.Glance(path)
@@ -161,7 +164,7 @@ func asleep(t *testing.T, path string) int {
 	return len(seen.Waiters)
 }
 
-// watchesFiles reports whether a process is told by the kernel of what happens to files.
+// watchesFiles reports whether the kernel tells a process what happens to files.
 func watchesFiles(pid int) bool {
 	all, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
 	return slices.ContainsFunc(all, func(name string) bool {

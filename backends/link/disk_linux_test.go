@@ -16,7 +16,7 @@ func TestFullDisk(t *testing.T) {
 	backendtest.FullDisk(t, func(path string) error { return try(path, nil) })
 }
 
-// TestFAT has no hard links.
+// TestFAT: doctor says that FAT has no hard links.
 func TestFAT(t *testing.T) {
 	if !backendtest.AsRoot(t) {
 		return

@@ -11,11 +11,11 @@ import (
 	"locksmith/test/lab"
 )
 
-// noInotify tells the copy of the test's program in which there is no inotify.
+// noInotify is set in the copy of the test's program that has no inotify.
 const noInotify = "LOCKSMITH_TEST_NO_INOTIFY"
 
-// TestHelperLivesOn: without inotify, too, a waiter gets the lock soon after the release of a
-// helper that does not end, as one that serves one lock after another.
+// TestHelperLivesOn: a helper that serves one lock after another releases a lock and does not
+// end. Without inotify, too, a waiter gets the lock soon after that.
 func TestHelperLivesOn(t *testing.T) {
 	if os.Getenv(noInotify) != "" {
 		waitWithoutInotify(t)

@@ -17,7 +17,7 @@ import (
 	"locksmith/protocol"
 )
 
-// TestNotALockFile puts something else where the lock file should be.
+// TestNotALockFile: something else is in the lock file's place.
 func TestNotALockFile(t *testing.T) {
 	for _, c := range []struct {
 		name, says string
@@ -133,7 +133,7 @@ func TestUnreadableLockFile(t *testing.T) {
 	}
 	_, err := openLock(t, path).Inspect(t.Context())
 	mustFail(t, err, protocol.Permission, "open lock file")
-	// It cannot be watched either; removing it must free the lock all the same.
+	// The file cannot be watched either; removing it must free the lock all the same.
 	waiter := attemptAt(t, path, backend.Request{Owner: r.Owner, Clock: clock.Boot{}})
 	mustBeHeld(t, waiter)
 	if err := os.Remove(path); err != nil {

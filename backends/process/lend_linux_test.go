@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestLendNearTheLimit: a descriptor is lent though those just below the limit are taken.
+// TestLendNearTheLimit: a descriptor is lent even if all numbers just below the limit are taken.
 func TestLendNearTheLimit(t *testing.T) {
 	const limit = 16
 	if os.Getenv("LEND") == "" {

@@ -12,7 +12,7 @@ import (
 
 const address = "local:/var/lock/billing"
 
-// bill is what a service does under its lock.
+// bill is a service's work under its lock.
 func bill(ctx context.Context, work func(context.Context) error) error {
 	return client.Do(ctx, address, work, client.Timeout(time.Second))
 }

@@ -1,5 +1,5 @@
-// Command locksmith-remote is locksmith with more kinds of locks: s3:. Locksmith becomes it
-// where one of those is named.
+// Command locksmith-remote is locksmith with more kinds of locks: s3:. Locksmith becomes this
+// program if a lock of such a kind is named.
 package main
 
 import (

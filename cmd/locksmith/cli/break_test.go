@@ -68,7 +68,7 @@ func TestObserve(t *testing.T) {
 		then  []func(*backend.Report)
 		code  protocol.Code // "": it may be broken
 		says  string
-		took  time.Duration // less than 0: any time
+		took  time.Duration // less than 0: it may take any time
 	}{
 		{"silent", 0, silent, []func(*backend.Report){seen(silent)}, "", "", 60600 * time.Millisecond},
 		{"a stall", 0, silent, []func(*backend.Report){seen(silent), seen(silent), seen(silent), seen(beating)}, protocol.Held, "heartbeat moves", -1},
@@ -102,7 +102,8 @@ func TestObserve(t *testing.T) {
 	}
 }
 
-// TestRest: a user that breaks by force is told for how long what was guarded may still run.
+// TestRest: a user who breaks a lock by force is told for how long the guarded command may still
+// run.
 func TestRest(t *testing.T) {
 	holder := backend.Holder{Verdict: owner.Unknown, Lease: time.Minute, Silent: 12 * time.Second}
 	over, dead, orphaned, unknown, alive := holder, holder, holder, holder, holder

@@ -29,7 +29,7 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 	}
 }
 
-// TestDefaults: help shows no flag with two defaults, nor one that is no default.
+// TestDefaults: help shows no flag with two defaults, and no value as a default that is none.
 func TestDefaults(t *testing.T) {
 	var check func(c *cobra.Command)
 	check = func(c *cobra.Command) {

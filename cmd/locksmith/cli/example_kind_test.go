@@ -12,8 +12,8 @@ import (
 	"locksmith/backends/backendtest"
 )
 
-// TestExampleConforms: others may copy the kind of lock of ExampleWith: it passes the suite, and
-// is short.
+// TestExampleConforms: the kind of lock of ExampleWith, which others may copy, passes the suite,
+// and is short.
 func TestExampleConforms(t *testing.T) {
 	text, err := os.ReadFile("example_with_test.go")
 	if err != nil {
@@ -39,7 +39,7 @@ func TestExampleConforms(t *testing.T) {
 				return nil
 			},
 			Remove:  func() { backendtest.MustWork(t, os.Truncate(kind.path, 0)) },
-			Abandon: func(backend.Hold) {}, // a row stays when its process dies
+			Abandon: func(backend.Hold) {}, // a row stays when the holder's process dies
 		}
 	}})
 }

@@ -11,16 +11,16 @@ import (
 	"locksmith/protocol"
 )
 
-// TestWithDeadline: a call that hangs is left behind after a while, or when it is not wanted any
-// more. One that heeds its context has the same error.
+// TestWithDeadline: a call that hangs is left behind after a while, or when its caller does not
+// want it any more. A call that heeds its context gives the same error.
 func TestWithDeadline(t *testing.T) {
 	unwanted := errors.New("a signal")
 	for _, c := range []struct {
 		name  string
 		takes time.Duration
 		heeds bool          // its context
-		ends  time.Duration // of the caller's context; 0: it does not end
-		code  protocol.Code // "": the call has an answer
+		ends  time.Duration // when the caller's context ends; 0: it does not end
+		code  protocol.Code // "": the call gives an answer
 		cause error
 		took  time.Duration
 	}{
@@ -60,7 +60,7 @@ func TestWithDeadline(t *testing.T) {
 				case c.code == "" && (err != nil || got != 7), c.code != "" && (err == nil || codeOf(err) != c.code):
 					t.Errorf("the call returned %d, %v", got, err)
 				}
-				time.Sleep(2 * time.Hour) // until what was left behind ends, too
+				time.Sleep(2 * time.Hour) // until the call that was left behind ends, too
 			})
 		})
 	}

@@ -13,7 +13,7 @@ import (
 	"locksmith/protocol"
 )
 
-// slow is a place where each look takes a time, and finds a lock.
+// slow is a place where each look takes the given time and finds a lock.
 type slow []time.Duration
 
 func (s slow) list(_ context.Context, l backend.Listing) error {
@@ -50,7 +50,7 @@ func TestListHangs(t *testing.T) {
 	}
 }
 
-// TestListInterrupted: list tells what ended it.
+// TestListInterrupted: the error of list tells what ended it.
 func TestListInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())

@@ -10,7 +10,7 @@ import (
 	"locksmith/protocol"
 )
 
-// unused is a lock that is free and to be removed, and all that removeHeld asks of a lock.
+// unused is a free lock that is to be removed. It has all that removeHeld asks of a lock.
 type unused struct {
 	scene
 	backend.Hold
@@ -38,8 +38,8 @@ type tries struct {
 
 func (t tries) Try(context.Context) (backend.Hold, error) { return t.hold, nil }
 
-// TestRemoveWaitedFor: a lock that somebody waits for is in use. remove sees a waiter that came
-// after the first look when it holds the lock itself.
+// TestRemoveWaitedFor: a lock that somebody waits for is in use. If a waiter comes after remove's
+// first look, remove sees it once it holds the lock itself.
 func TestRemoveWaitedFor(t *testing.T) {
 	for name, c := range map[string]struct {
 		waiters []backend.Holder

@@ -12,9 +12,9 @@ import (
 	"locksmith/cmd/locksmith/cli/show"
 )
 
-// slowBackend answers each look after a while, whatever its context says.
+// slowBackend answers each look after the time in takes, whatever the look's context says.
 type slowBackend struct {
-	backend.Backend              // nobody asks more of it
+	backend.Backend              // the test needs no other methods
 	takes           atomic.Int64 // nanoseconds
 	busy            atomic.Bool
 	looks           atomic.Int64
@@ -47,8 +47,8 @@ func (r *recorder) Show(seen []show.Lock, at time.Time) error {
 
 func (r *recorder) Close() {}
 
-// TestWatchHanging: status --watch tells of a look that hangs, does not repeat it beside itself,
-// and goes on when it comes back.
+// TestWatchHanging: if a look hangs, status --watch says so, starts no second look beside it, and
+// goes on when the first comes back.
 func TestWatchHanging(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &slowBackend{t: t}
@@ -72,7 +72,7 @@ func TestWatchHanging(t *testing.T) {
 	})
 }
 
-// TestWatchEnds: the watch ends at once, also in the middle of a look.
+// TestWatchEnds: the watch ends at once, even in the middle of a look.
 func TestWatchEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &slowBackend{t: t}
@@ -80,7 +80,7 @@ func TestWatchEnds(t *testing.T) {
 		v := &view{address: "fake:/x", lock: "fake:/x", backend: b}
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
-		r := &recorder{start: time.Now(), full: func() { t.Error("it shows what nobody saw") }}
+		r := &recorder{start: time.Now(), full: func() { t.Error("the watch shows a look that did not end") }}
 		err := watchLoop(ctx, r, time.Second, func() []show.Lock { return lookAtAll(ctx, []*view{v}) })
 		if err != nil || time.Since(r.start) != time.Second {
 			t.Errorf("the watch ends with %v after %v, want at once", err, time.Since(r.start))

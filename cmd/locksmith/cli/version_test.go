@@ -10,7 +10,7 @@ import (
 	"locksmith/protocol"
 )
 
-// TestAbilities: a program asks so what a helper can do, before it relies on it.
+// TestAbilities: with this a program asks what a helper can do before it relies on it.
 func TestAbilities(t *testing.T) {
 	got := (&app{self: request.Program{Kinds: backends.Usual()}}).abilities()
 	if got.Protocol != protocol.Version || got.Version == "" || got.Formats["records"] != "1" {

@@ -22,7 +22,7 @@ func TestSuffix(t *testing.T) {
 	}
 }
 
-// TestFor: whatever the name looks like, it is a file's.
+// TestFor: whatever a name looks like, it is taken for a file's name.
 func TestFor(t *testing.T) {
 	for _, name := range []string{"8h", "90", "./8h", "8 h", "-8h", "phones.csv"} {
 		var f File

@@ -8,7 +8,7 @@ import (
 	"locksmith/test/lab"
 )
 
-// TestProgramName: of an interpreter's arguments only a script that is there is named.
+// TestProgramName: of an interpreter's arguments only a script that exists is named.
 func TestProgramName(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "billing.pl")
 	if err := os.WriteFile(script, []byte("1;\n"), 0o600); err != nil {

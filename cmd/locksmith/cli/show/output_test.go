@@ -37,7 +37,7 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-// TestNobodyReads: it is no failure that a reader has gone.
+// TestNobodyReads: a reader that has gone is no failure.
 func TestNobodyReads(t *testing.T) {
 	o := Output{To: &disk{fail: map[int]error{1: fmt.Errorf("write: %w", term.ErrUnread)}}}
 	fmt.Fprint(&o, "x")

@@ -12,7 +12,7 @@ import (
 	"locksmith/protocol"
 )
 
-// some are locks of all sorts.
+// some returns locks of all sorts.
 func some() []Lock {
 	job := owner.Record{User: "alice", Place: owner.Place{Host: "web3"}, Program: "sh", Mode: "exclusive", Lease: time.Minute, Meta: []protocol.Field{{Key: "job", Value: "night\nly"}}}
 	many := NewLock("nfs:/srv/a/very/long/way/to/the/lock/of/billing\"", nil)
@@ -47,7 +47,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestTableObeysNobody: what others put into a record moves no cursor.
+// TestTableObeysNobody: text that others put into a record does not move the terminal's cursor.
 func TestTableObeysNobody(t *testing.T) {
 	const bad = "\x1b[2J"
 	hostile := owner.Record{User: bad, Place: owner.Place{Host: bad}, Program: bad, Mode: bad}

@@ -8,7 +8,7 @@ import (
 	"locksmith/backends/backend"
 )
 
-// TestChanges: times always change, and are no news.
+// TestChanges: times always change, so a changed time is no news.
 func TestChanges(t *testing.T) {
 	var out strings.Builder
 	c := &changes{out: &out, write: writeBlock}

@@ -1,4 +1,4 @@
-// Package start is what a program of ours does before anything else.
+// Package start has what our programs do before anything else.
 package start
 
 import (
@@ -12,7 +12,7 @@ import (
 	"locksmith/protocol"
 )
 
-// Allowed refuses to run where that would not be safe, or not work.
+// Allowed refuses to run where running would not be safe, or would not work.
 func Allowed() error {
 	if programs.IsElevated() {
 		return unfit(protocol.Permission, "it may do more than who started it, because of its set-user-ID or set-group-ID bit or its file capabilities, and takes its settings from there",

@@ -12,14 +12,15 @@ import (
 )
 
 const (
-	// fewFiles is a limit that is worth a closer look.
+	// fewFiles is a limit below which enoughFiles tries it out.
 	fewFiles = 64
 	// needFiles is how many files a command opens at a time. With fewer the Go runtime may end
 	// the program without a word to the parent.
 	needFiles = 8
 )
 
-// enoughFiles tries out a low limit of open files, because some may be open already.
+// enoughFiles tries whether enough files can be opened if their limit is low: some may be open
+// already.
 func enoughFiles() error {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil || limit.Cur >= fewFiles {

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestEscaper: what a terminal obeys is spelt out, and a JSON document says the same as before.
+// TestEscaper: characters that a terminal obeys are spelt out, and a JSON document still says the
+// same.
 func TestEscaper(t *testing.T) {
 	var b bytes.Buffer
 	e := Escaper{&b}

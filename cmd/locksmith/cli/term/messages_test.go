@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestMessagesComeLater: a reader that does not read keeps nobody waiting for long, and at last
-// finds all messages in order.
+// TestMessagesComeLater: a reader that does not read keeps no writer waiting for long, and in the
+// end finds all messages in order.
 func TestMessagesComeLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, w := io.Pipe()
@@ -36,7 +36,8 @@ func TestMessagesComeLater(t *testing.T) {
 	})
 }
 
-// TestMessagesNobodyReads: the wait has an end, and so has what is kept.
+// TestMessagesNobodyReads: the wait for a reader has an end, and so has the number of messages
+// that are kept.
 func TestMessagesNobodyReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, w := io.Pipe()
@@ -54,7 +55,7 @@ func TestMessagesNobodyReads(t *testing.T) {
 	})
 }
 
-// TestNoMessages: a process that has nothing to say waits for nobody.
+// TestNoMessages: a process without messages does not wait for a reader.
 func TestNoMessages(t *testing.T) {
 	new(Messages).Finish()
 }

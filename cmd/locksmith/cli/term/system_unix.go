@@ -22,10 +22,10 @@ func Foreground(f *os.File) (ours, known bool) {
 	return err == nil && group == unix.Getpgrp(), err == nil
 }
 
-// The signals of a terminal that has another size, and that asks us to stop.
+// The signals of a terminal whose size has changed, and of one that asks us to stop.
 const resized, toStop = syscall.SIGWINCH, syscall.SIGTSTP
 
-// stopUs returns when we are continued.
+// stopUs stops this process, and returns when it is continued.
 func stopUs() {
 	again := make(chan os.Signal, 1)
 	signal.Notify(again, syscall.SIGCONT)

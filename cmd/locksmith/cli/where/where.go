@@ -16,17 +16,17 @@ import (
 	"locksmith/cmd/locksmith/profile"
 )
 
-// A Condition is one --where: a key, a comparison and a value.
+// A Condition is the value of one --where: a key, a comparison and a value.
 type Condition struct{ Key, Sign, Value string }
 
 // String is what Parse reads.
 func (c Condition) String() string { return c.Key + c.Sign + c.Value }
 
-// A fieldKind is how values of a field are compared.
+// A fieldKind says how a field's values are compared.
 type fieldKind int
 
 const (
-	metadata fieldKind = iota // as what both values look like
+	metadata fieldKind = iota // as both values look: numbers, durations or text
 	text
 	number
 	duration
@@ -47,7 +47,7 @@ var words = map[string][]string{
 
 const metaKey = "meta."
 
-// signs has the longer ones first.
+// signs has the longer signs first.
 var signs = []string{"!=", "<=", ">=", "=", "<", ">"}
 
 // Parse reads what --where says.
@@ -85,7 +85,8 @@ func Parse(s string) (Condition, error) {
 	return c, nil
 }
 
-// Matches compares with what is known of a holder or waiter. The token is the lock's.
+// Matches reports whether what is known of a holder or waiter meets the condition. token is the
+// lock's.
 func (c Condition) Matches(p show.Participant, token uint64) bool {
 	have, known := valueOf(p, token, c.Key)
 	if !known {
@@ -124,7 +125,7 @@ func (c Condition) Matches(p show.Participant, token uint64) bool {
 func valueOf(p show.Participant, token uint64, key string) (value string, known bool) {
 	r := cmp.Or(p.Record, &owner.Record{})
 	if fields[key] == metadata {
-		for _, m := range r.Meta { // of several with the same key the last counts, as in JSON
+		for _, m := range r.Meta { // of several entries with the same key the last counts, as in JSON
 			if m.Key == strings.TrimPrefix(key, metaKey) {
 				value, known = m.Value, true
 			}
@@ -161,7 +162,7 @@ func valueOf(p show.Participant, token uint64, key string) (value string, known 
 	return value, value != ""
 }
 
-// written is a number or a duration, if it is known.
+// written returns a number or a duration as text, if it is known.
 func written(known bool, n any) string {
 	if !known {
 		return ""
@@ -189,7 +190,8 @@ func isNumber(s string) bool {
 	return areDigits(whole) && (!has || areDigits(decimals))
 }
 
-// areDigits refuses text that would take long to compare, too.
+// areDigits reports whether a text has only digits, and no more of them than are compared
+// quickly.
 func areDigits(s string) bool {
 	return 0 < len(s) && len(s) <= 300 && strings.Trim(s, "0123456789") == ""
 }

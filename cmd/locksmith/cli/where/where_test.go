@@ -49,7 +49,7 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// TestConditionsOfNobodyKnown: an unknown value only matches !=.
+// TestConditionsOfNobodyKnown: an unknown value matches only !=.
 func TestConditionsOfNobodyKnown(t *testing.T) {
 	p := show.Participant{Holder: backend.Holder{Verdict: owner.Unknown}, Waits: true}
 	for key := range fields {
@@ -63,7 +63,7 @@ func TestConditionsOfNobodyKnown(t *testing.T) {
 				want = want || sign == "<" || sign == "<="
 			}
 			if (Condition{key, sign, value}).Matches(p, 7) != want {
-				t.Errorf("of nobody known --where %s%s%s matches: %v, want the other", key, sign, value, !want)
+				t.Errorf("for a waiter of whom nothing is known, --where %s%s%s matches: %v, want the opposite", key, sign, value, !want)
 			}
 		}
 	}

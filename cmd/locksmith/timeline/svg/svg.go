@@ -1,6 +1,6 @@
-// Package svg writes pictures as SVG that need nothing else: no script, no link. Whatever
-// is in a text is only ever text in the picture. It knows no more elements than our
-// pictures have; lengths are in pixels, written to a tenth.
+// Package svg writes pictures as SVG that need no script and no link. Whatever a text contains is
+// only ever text in the picture. The package knows only the elements that our pictures have.
+// Lengths are in pixels, written to a tenth.
 package svg
 
 import (
@@ -16,7 +16,7 @@ import (
 // A Picture is an SVG that is being written. The zero value is an empty one.
 type Picture struct{ bytes.Buffer }
 
-// Begin opens a picture of this size with a style sheet, which End closes.
+// Begin opens a picture of the given size, with a style sheet. End closes it.
 func (p *Picture) Begin(width, height float64, style string) {
 	p.Open("svg", "xmlns", "http://www.w3.org/2000/svg", "role", "img", "width", width, "height", height,
 		"viewBox", "0 0 "+Number(width)+" "+Number(height))
@@ -64,11 +64,11 @@ func (p *Picture) Close(name string) { p.WriteString("</" + name + ">") }
 
 func (p *Picture) escape(text string) { p.WriteString(entities.Replace(strings.Map(fit, text))) }
 
-// Package encoding/xml has these, too, and tables that every helper would make when it
+// Package encoding/xml has these, too, but also tables that every helper would make when it
 // starts.
 var entities = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;", "\n", "&#xA;")
 
-// fit replaces what XML cannot hold, or should not.
+// fit replaces characters that XML cannot or should not hold.
 func fit(r rune) rune {
 	if protocol.IsControl(r) && r != '\n' || r == 0xFFFE || r == 0xFFFF {
 		return utf8.RuneError
