@@ -130,7 +130,8 @@ func (all Kinds) open(address string, access backend.Access, parse func(string, 
 	return b, a.String(), err
 }
 
-// Timing is that of the kind of lock at an address; not ok if it has none of its own.
+// Timing returns the times of the kind of lock at an address. ok is false if the kind has none of
+// its own.
 func (all Kinds) Timing(address string) (t Timing, ok bool) {
 	k, _ := all.of(address)
 	return k.Timing, k.Timing != Timing{}

@@ -147,7 +147,7 @@ func serve(t *testing.T, users homes) string {
 	return listener.Addr().String()
 }
 
-// A door is what the server's library asks.
+// A door answers what the server's library asks.
 type door struct {
 	homes
 	listener net.Listener

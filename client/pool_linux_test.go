@@ -429,7 +429,7 @@ func TestPoolLeavesNothing(t *testing.T) {
 	}
 }
 
-// resources are what a leak would add to.
+// resources counts what a leak would add to.
 type resources struct {
 	ours, goroutines   int // descriptors and goroutines of this process
 	processes, zombies int // that it has started

@@ -22,7 +22,8 @@ type worker struct {
 	ended  bool // its output has ended, or its input
 }
 
-// A serving is what a lock's helper has if its process is a worker's.
+// A serving is one lock that a worker serves. A lock's helper has one if its process is a
+// worker's.
 type serving struct {
 	worker  *worker
 	number  uint64

@@ -75,7 +75,7 @@ func (h *Helper) LeftBehind() bool { return atomic.LoadInt32(&h.behind) != 0 }
 
 func (h *Helper) leaveBehind() { atomic.StoreInt32(&h.behind, 1) }
 
-// A Lock is one of a set.
+// A Lock is one lock of a set.
 type Lock struct {
 	Address string // canonical
 	Mode    string // "exclusive" or "shared"

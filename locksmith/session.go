@@ -91,7 +91,7 @@ func (s *session) keep() error {
 	}
 }
 
-// lastMoment is when a holder whose heartbeats fail declares the lock lost.
+// lastMoment is the moment at which a holder whose heartbeats fail declares the lock lost.
 func (s *session) lastMoment() time.Duration { return s.confirmed + s.lease*3/4 }
 
 // beat sends one heartbeat. Its answer must come by the last moment. If the last moment has passed

@@ -81,7 +81,7 @@ func shown(all []backend.Holder) string {
 	return strings.Join(words, " and ")
 }
 
-// outcome is what a call returned, in words.
+// outcome says in words what a call returned.
 func outcome(h backend.Hold, err error) string {
 	switch {
 	case err != nil:
@@ -167,7 +167,7 @@ func MustStay(t *testing.T, dir string, action func()) {
 	}
 }
 
-// listing is what is below a directory, with types. It follows no links.
+// listing returns the names and types of everything below a directory. It follows no links.
 func listing(t *testing.T, dir string) string {
 	t.Helper()
 	var b strings.Builder

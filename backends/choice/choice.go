@@ -53,8 +53,8 @@ func (l *Choice) Attempt(r backend.Request) (backend.Attempt, error) {
 	return a, nil
 }
 
-// A candidate is one of the locks. One goroutine at a time uses its Member: that of waiting,
-// while there is one.
+// A candidate is one of the locks. One goroutine at a time uses its Member: the goroutine that
+// waits for the lock, while there is one.
 type candidate struct {
 	*member.Member
 	clock   clock.Clock

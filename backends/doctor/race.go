@@ -9,7 +9,8 @@ import (
 
 const (
 	raceRounds = 20
-	// raceTime is when a slow place has run enough rounds, except that raceAtLeast are always run.
+	// raceTime is after how long a slow place has run enough rounds, except that raceAtLeast rounds
+	// are always run.
 	raceTime, raceAtLeast = 20 * time.Second, 3
 )
 

@@ -33,10 +33,10 @@ func possible(call string, done bool) []unix.Errno {
 	return unclear
 }
 
-// A story is what happens from when a server is made to the look at what is left.
+// A story is one run of the test, from the making of a server to the look at what is left.
 type story struct {
 	name string
-	// before is what is there before anything fails.
+	// before makes what exists before anything fails.
 	before func(*testing.T, *server)
 }
 

@@ -21,7 +21,7 @@ type Member struct {
 	attempt backend.Attempt // begun and refused; nil: there is none
 	// abandoned says that an attempt whose call hangs will not be used again.
 	abandoned atomic.Bool
-	// Hold is that of the lock; nil: it is not held.
+	// Hold is the lock's hold; nil: the lock is not held.
 	Hold backend.Hold
 	// Confirmed is when we sent the last request that proved the hold ours.
 	Confirmed time.Duration

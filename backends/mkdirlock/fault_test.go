@@ -203,7 +203,7 @@ func playAcquire(s *scene) {
 	s.hold(h)
 }
 
-// hold is what a holder does until it leaves.
+// hold does what a holder does until it leaves.
 func (s *scene) hold(h backend.Hold) {
 	for range 3 {
 		s.mustKeepOut("the victim")
@@ -371,7 +371,7 @@ func playFaults(t *testing.T, p script, all []fault) {
 	}
 }
 
-// A script is what a fault comes into.
+// A script says what goes on when the fault happens.
 type script struct {
 	kind   kindOfLock
 	habits habits

@@ -65,7 +65,7 @@ type Pace struct {
 	Less time.Duration
 	// Look is the pause between two looks at who holds the lock; 0: half a lease.
 	Look time.Duration
-	// Each is that of the backoff.Crowd. Crowd replaces Max where many wait, before the pause is
+	// Each is the Each of the backoff.Crowd. Crowd replaces Max where many wait, before the pause is
 	// spread; 0: Max stays.
 	Each, Crowd time.Duration
 }

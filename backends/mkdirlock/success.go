@@ -14,7 +14,7 @@ import (
 	"locksmith/backends/success"
 )
 
-// successes are those among the names that a listing showed.
+// successes are the successes among the names that a listing showed.
 type successes struct {
 	hold    *hold // ours; nil: for whoever only reads their names
 	marks   []success.Mark

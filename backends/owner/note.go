@@ -39,7 +39,7 @@ const (
 
 const (
 	noteWord = "BROKEN"
-	// NoteVersion is that of notes.
+	// NoteVersion is the version of notes.
 	NoteVersion = "1"
 )
 

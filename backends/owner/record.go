@@ -27,8 +27,8 @@ func WholeLease(lease time.Duration) time.Duration { return lease + lease/100 }
 const (
 	recordWord = "LOCK"
 	metaPrefix = "meta."
-	// RecordVersion is that of records. It rises when older versions cannot read them: then
-	// they take such a lock for held by somebody unknown.
+	// RecordVersion is the version of records. It rises when older versions of locksmith cannot read
+	// newer records: they then take such a lock for held by somebody unknown.
 	RecordVersion = "1"
 )
 
@@ -46,8 +46,9 @@ var ErrRecord = errors.New("not a locksmith record")
 // A reader ignores fields that it does not know, so later versions can add some.
 type Record struct {
 	ID string // names this acquisition; see NewID
-	// Kind is that of the lock, where a record must tell: one of a flock: lock stays when the lock
-	// is free, and in other kinds that is a holder. Else it is empty.
+	// Kind is the lock's kind, in a record that must tell it: the record of a flock: lock stays when
+	// the lock is free, while in other kinds a record means a holder. In all other records it is
+	// empty.
 	Kind   string
 	Place  Place // the kernel the processes below live on
 	Helper process.Process

@@ -2,7 +2,7 @@
 
 package process
 
-// Name is what the process with this pid is called, which is not known here.
+// Name returns nothing: what a process is called is not known here.
 func Name(int) string { return "" }
 
 // Stopped reports whether a signal has stopped p, which is not known here.
@@ -23,5 +23,5 @@ func (Process) IsChildOf(Process) bool { return false }
 // Owner is the user of the process with this pid, which is not known here.
 func Owner(int) (uid int, known bool) { return 0, false }
 
-// Arguments are those of the process with this pid, which are not known here.
+// Arguments returns nothing: the arguments of a process are not known here.
 func Arguments(int) []string { return nil }

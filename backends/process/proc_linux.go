@@ -48,7 +48,7 @@ func stat(pid int) (start uint64, ended bool, err error) {
 	return s.Start, s.Ended, nil
 }
 
-// Name is what the process with this pid is called, or "".
+// Name returns what the process with this pid is called, or "".
 func Name(pid int) string {
 	if CheckProc() != nil {
 		return ""

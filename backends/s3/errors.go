@@ -234,7 +234,7 @@ func (b *bucket) unreached(err error) string {
 	return "look at the store and the network, then try again"
 }
 
-// A sentError is what became of a request that was signed, and sent to the store.
+// A sentError is the error of a request that was signed and sent to the store.
 type sentError struct{ error }
 
 func (e sentError) Unwrap() error { return e.error }

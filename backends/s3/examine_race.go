@@ -135,9 +135,9 @@ func dialTo(ip string) func(context.Context, string, string) (net.Conn, error) {
 	}
 }
 
-// addresses are those of the endpoint's addresses that somebody listens at, if there are
-// several. There are none through a proxy, which asks for names itself. A client that finds
-// nobody at one address goes to the others: localhost mostly has an address for IPv6, too.
+// addresses returns the endpoint's addresses at which somebody listens, if there are several.
+// There are none through a proxy, which asks for names itself. A client that finds nobody at one
+// address goes to the others: localhost mostly has an address for IPv6, too.
 func (x *examiner) addresses(ctx context.Context, client *s3.Client) (listening []string) {
 	endpoint := aws.ToString(client.Options().BaseEndpoint)
 	u, err := url.Parse(endpoint)

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	lab.Main(m, map[string]func() int{contest.Role: contest.Contend})
 }
 
-// schemes is the one of this package.
+// schemes has the only scheme of this package.
 var schemes = []backend.Scheme{{Name: Scheme, Port: "443"}}
 
 // serve starts a store in memory with a bucket, and returns the address of a lock in it.

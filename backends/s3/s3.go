@@ -67,7 +67,7 @@ func checkBucket(a backend.Address) error {
 	return nil
 }
 
-// options are those of an address.
+// options are an address's options.
 type options struct {
 	endpoint  string
 	region    string

@@ -85,7 +85,8 @@ func conform(t *testing.T, style string, place func(*testing.T) (dir string, ope
 	}})
 }
 
-// leftovers are those of the format, and what was made beside a lock that did not exist yet.
+// leftovers returns the format's leftovers, and what was made beside a lock that did not exist
+// yet.
 func leftovers(path string) []string {
 	above, _ := filepath.Glob(filepath.Join(filepath.Dir(path), ".*"))
 	return append(backendtest.GenerationLeftovers(path), above...)

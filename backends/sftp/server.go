@@ -126,8 +126,8 @@ func knowsNot(said, option string) bool {
 	return strings.Contains(strings.ToLower(said), "bad configuration option: "+strings.ToLower(name))
 }
 
-// password is that of the address's user, and where it stands (backend.Access); "" if no
-// password is known, or the address has no user.
+// password returns the password of the address's user, and where it stands (backend.Access). It
+// is "" if no password is known, or the address has no user.
 func (s *server) password() (password, source string, err error) {
 	if s.access.Password == nil || s.address.User == "" {
 		return "", "", nil

@@ -44,7 +44,7 @@ func options() []string {
 // newerOption is unknown to OpenSSH before 8.7, where nothing can set it either.
 const newerOption = "StdinNull=no"
 
-// arguments are those of the command that runs the subsystem sftp at an address.
+// arguments returns the arguments of the command that runs the subsystem sftp at an address.
 func arguments(a backend.Address, batch, old bool) []string {
 	args := []string{"-T", "-a"}
 	all := options()

@@ -116,7 +116,7 @@ func (d *symlinkDir) Prepare(ctx context.Context) error {
 	return nil
 }
 
-// permissions are those that users have, groupPermissions those of the group.
+// permissions are the permissions of users, groupPermissions those of the group.
 const permissions, groupPermissions = 0o777, 0o070
 
 // shareWithGroup opens the lock directory, which we made, to a group. That is the group for

@@ -58,7 +58,8 @@ func (t *timer) due(before time.Duration, r Rule) time.Duration {
 	return max(later(t.verdict-before, r.Grace), 0)
 }
 
-// leaseLeft is what is left of a whole lease. Less than 0 tells how long ago it was over.
+// leaseLeft returns what is left of a whole lease. If that is less than 0, it says how long ago
+// the lease was over.
 func (t *timer) leaseLeft(now, lease time.Duration) time.Duration {
 	if lease <= 0 {
 		return Never

@@ -27,7 +27,7 @@ var poolMoments = append([]string{between, atBegun}, mishaps.Moments...)
 const (
 	// nextHasIt is the outcome of a victim that gets the lock, though a mishap came first.
 	nextHasIt = "has it afterwards"
-	// notBegun is that of a victim that woke when nobody waited for it any more.
+	// notBegun is the outcome of a victim that woke when nobody waited for it any more.
 	notBegun = "nothing is begun"
 )
 

@@ -14,7 +14,8 @@ import (
 	"locksmith/test/lab"
 )
 
-// languages are those of the parents of test/parents, and what runs a source.
+// languages has, for each language of the parents of test/parents, the command that runs a
+// source.
 var languages = map[string][]string{
 	".sh": {"sh"}, ".pl": {"perl"}, ".py": {"python3"}, ".tcl": {"tclsh"}, ".js": {"node"}, ".mjs": {"node"},
 	".awk": {"gawk", "-f"}, ".rb": {"ruby"}, ".c": {},

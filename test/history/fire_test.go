@@ -156,7 +156,7 @@ func (f *fire) contend(n int) {
 	}
 }
 
-// next is what comes to the next worker: to one in three a harm.
+// next returns the next worker's name, and for one in three a harm that comes to it.
 func (f *fire) next() (h harm, name string, more bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -172,7 +172,7 @@ func (f *fire) next() (h harm, name string, more bool) {
 	return h, name, true
 }
 
-// round is one worker's, from the start of its keeper to the end of both.
+// round is the time of one worker, from the start of its keeper to the end of both.
 func (f *fire) round(n int, h harm, name string) {
 	d := shortWork
 	if h.name != "" {

@@ -65,7 +65,7 @@ func firstCell(line string) (string, bool) {
 
 var number = regexp.MustCompile(`[0-9]+(\.[0-9]+)?`)
 
-// rows are those of the tables in a text, with each number as N.
+// rows returns the rows of the tables in a text, with each number as N.
 func rows(text string) (all []string) {
 	for line := range strings.Lines(text) {
 		if strings.HasPrefix(line, "|") {

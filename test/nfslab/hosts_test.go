@@ -87,8 +87,8 @@ func tree(lock string) (all []string) {
 	return all
 }
 
-// reservations are those at the server, in the order of the queue: of holders and of waiters,
-// with dead ones among them.
+// reservations returns the reservations at the server, in the order of the queue: those of
+// holders and of waiters, dead ones included.
 func reservations(lock string) []string {
 	all, _ := filepath.Glob(onServer(lock) + "/R/x.*")
 	return all

@@ -13,7 +13,7 @@ import (
 	"locksmith/test/lab/mishaps"
 )
 
-// A crashCell is one of test/crash's matrix: what came of a mishap at a moment.
+// A crashCell is a cell of test/crash's matrix: what came of a mishap at a moment.
 type crashCell struct {
 	What   string `json:"what"`
 	Lock   string `json:"lock"`

@@ -18,7 +18,7 @@ type place struct {
 	prefix   string
 }
 
-// schemes is the one that is looked at here.
+// schemes has the only scheme that is tested here.
 var schemes = []backend.Scheme{{Name: s3.Scheme, Port: "443"}}
 
 // open opens the lock as a process of its own would.

@@ -34,7 +34,7 @@ type Options struct {
 	Extra       string // more lines at the end of its sshd_config
 }
 
-// Account is that of all servers. Its ids belong to nobody else.
+// Account is the user of all servers. Its ids belong to nobody else.
 const (
 	Account  = "lock"
 	password = "pw"

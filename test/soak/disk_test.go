@@ -38,7 +38,7 @@ type client struct {
 	life *life
 }
 
-// A life is that of a process.
+// A life is a process's life: whether it is over, and what it keeps open.
 type life struct {
 	dead bool
 	kept int                   // what it keeps open

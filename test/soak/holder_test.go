@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// lease is that of all helpers: long enough for a machine that is busy with other things.
+	// lease is the lease of all helpers: long enough for a machine that is busy with other things.
 	lease = 10 * time.Second
 	// refresh is the least that is allowed: heartbeats are what may leak.
 	refresh = time.Second

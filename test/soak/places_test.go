@@ -21,7 +21,7 @@ type place struct {
 	memory     []string // the directories in which its visitors alone remember what they saw
 }
 
-// places are one of each kind.
+// places returns one place for each kind of lock.
 func places(t *testing.T) (all []place) {
 	t.Helper()
 	for name, addresses := range map[string][]string{

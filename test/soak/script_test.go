@@ -75,8 +75,8 @@ func busyHour(k kind) (all []visit) {
 	return all
 }
 
-// silentHour is one who crashes with a long lease, unseen, and one who waits for it to
-// be over.
+// silentHour has a holder that crashes unseen with a long lease, and a waiter that waits for that
+// lease to be over.
 func silentHour(k kind) []visit {
 	long := 20 * time.Minute / time.Duration(k.locks)
 	return []visit{
@@ -85,7 +85,7 @@ func silentHour(k kind) []visit {
 	}
 }
 
-// keptHour is those who come in vain, because the lock is held for all the hours.
+// keptHour has visits that come in vain, because the lock is held for all the hours.
 func keptHour() (all []visit) {
 	for i := range 90 {
 		v := visit{at: time.Duration(i) * 36 * time.Second, host: near, mode: exclusive, lease: leases[i%4], timeout: 5 * time.Second}

@@ -110,7 +110,7 @@ func (s *shift) run(t *testing.T) {
 	s.end()
 }
 
-// workplaces are one of each of three kinds.
+// workplaces returns one workplace for each of three kinds of locks.
 func workplaces(t *testing.T) (all []*workplace) {
 	t.Helper()
 	everywhere := []int{1, 2, 3}

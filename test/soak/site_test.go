@@ -77,7 +77,7 @@ func (s *site) isDead(pid int) bool {
 	return s.dead[pid]
 }
 
-// ended is what came of one that did not crash.
+// ended checks the error with which a helper that did not crash ended.
 func (s *site) ended(h *helper, code protocol.Code, err error) {
 	s.exit(h)
 	switch {

@@ -24,7 +24,7 @@ type visitors struct {
 	visits  atomic.Int64
 }
 
-// An errand is what one of them comes for.
+// An errand is what a caller comes for.
 type errand struct {
 	what string
 	do   func(caller)
@@ -93,7 +93,7 @@ func (c caller) Fatalf(format string, args ...any) {
 	runtime.Goexit()
 }
 
-// command is what flags begin with, and what follows the locks.
+// command returns a command of locksmith's: flags come first, more follows the locks.
 func (c caller) command(flags, locks []string, more ...string) *exec.Cmd {
 	return command(c.program, slices.Concat(flags, locks, more)...)
 }

@@ -26,7 +26,7 @@ const (
 	lease = 8 * time.Second
 	// fewLosses, and one in fifty holds, are a busy machine's fault.
 	fewLosses = 5
-	// cutHost is the one that is cut off.
+	// cutHost is the host that is cut off.
 	cutHost = 3
 )
 
@@ -104,7 +104,7 @@ func (r *recorder) contests(t *testing.T, s storage) (all []*contest) {
 	return all
 }
 
-// hosts are those that have the storage.
+// hosts returns the hosts that have the storage.
 func (c *contest) hosts() map[int]bool {
 	all := map[int]bool{}
 	for _, k := range c.contenders {
@@ -189,7 +189,8 @@ func (c *contest) doctor(t *testing.T, host int) verdict {
 	return verdict{host, status == 0, said}
 }
 
-// reap is what an operator does where a maker of a directory was killed before it could say so.
+// reap does what an operator does where the maker of a directory was killed before it could say
+// that the directory was its own.
 func (c *contest) reap() (any bool) {
 	if c.kind != (kind{scheme: "mkdir:"}) {
 		return false

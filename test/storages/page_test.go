@@ -54,7 +54,7 @@ func (c *contest) outcome() outcome {
 	return o
 }
 
-// reasons are what locksmith says of a storage that it refuses, in short.
+// reasons are, in short, what locksmith says about a storage that it refuses.
 var reasons = map[string]string{
 	"may be shared between machines": "other machines may use it",
 	"no symbolic links":              "no symbolic links",
@@ -164,7 +164,8 @@ func code(text string) string {
 	return "`" + text + "`"
 }
 
-// chance is what another run may find otherwise: numbers, and what of a lock that fails does so first.
+// chance matches what may differ in another run: numbers, and what fails first of a lock that
+// fails.
 var chance = regexp.MustCompile(` \(\d+, \d+ kills(, \d+ reaped)?\)| \d{4}-\d\d-\d\d |(\*\*fails\*\*): [a-z ]*[a-z]`)
 
 func timeless(row string) string { return chance.ReplaceAllString(row, "$2") }

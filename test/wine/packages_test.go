@@ -62,9 +62,9 @@ type failure struct {
 	excused bool // a directory could not be removed
 }
 
-// faults are what is wrong with a run of tests, by its output (without -test.v, which
-// has the messages of a test before its name) and its exit status. That of tests of which
-// only a directory could not be removed has no meaning.
+// faults returns what is wrong with a run of tests, by its output (without -test.v, which prints
+// a test's messages before its name) and its exit status. The exit status means nothing if the
+// only trouble was that a directory could not be removed.
 func faults(out string, err error) (all []string) {
 	failures := read(out)
 	for _, f := range failures {

@@ -32,7 +32,7 @@ type successes struct {
 	lock *Lock
 }
 
-// successes are those of the lock, for a holder; nil: we only read or remove them.
+// successes are the lock's successes, for a holder; nil: we only read or remove them.
 func (l *Lock) successes(h *hold) successes {
 	s := successes{generation.Successes{Texts: texts{l}, Names: successNames}, l}
 	if h != nil {

@@ -170,7 +170,7 @@ func HangAt(op string, answer <-chan struct{}) func(string) error {
 	}
 }
 
-// Lease is that of Request.
+// Lease is the lease of Request's requests.
 const Lease = time.Minute
 
 // Request returns a request for an exclusive lock.

@@ -75,7 +75,7 @@ func life(h backend.Holder) (why string, isHelper bool) {
 	return "", false
 }
 
-// instead is what to do about somebody that lives. The kernel keeps a lock of local: for a
+// instead says what to do about somebody that lives. The kernel keeps a lock of local: for a
 // helper, even against --force.
 func (b *breaking) instead(p show.Participant, isHelper bool) string {
 	const force = "break it all the same with --force"

@@ -13,7 +13,7 @@ import (
 	"locksmith/protocol"
 )
 
-// module is what versions are of.
+// module is the module whose version is told.
 const module = "locksmith"
 
 func (a *app) version() *cobra.Command {

@@ -81,7 +81,7 @@ func (a alias) Set(text string) error {
 // String shows no default.
 func (alias) String() string { return "" }
 
-// Type is that of flags without an argument.
+// Type returns the type of flags without an argument.
 func (alias) Type() string { return "bool" }
 
 // Unlimited is no count at all.

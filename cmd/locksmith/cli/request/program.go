@@ -61,7 +61,8 @@ func isRemote(scheme string) bool {
 	return slices.ContainsFunc(backends.Remote(), func(s backend.Scheme) bool { return s.Name == scheme })
 }
 
-// schemes are those that the program has, and those for which it becomes another.
+// schemes returns the schemes that the program has, and those for which it becomes another
+// program.
 func (p Program) schemes() []backend.Scheme {
 	all := p.Kinds.Schemes()
 	for _, s := range backends.Remote() {

@@ -14,7 +14,7 @@ type List interface {
 	End() error
 }
 
-// Formats are those of a list, for people (text) and for programs.
+// Formats returns the formats of a list, for people (text) and for programs.
 func Formats() []string { return []string{"text", "json", "openmetrics"} }
 
 // NewList shows what Add gets in one of Formats, or is nil. text is a table on a terminal of

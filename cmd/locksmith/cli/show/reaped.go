@@ -26,7 +26,7 @@ type found struct {
 	Note    string  `json:"note,omitempty"` // why it stays
 }
 
-// NewReaped is what was found in a place. err is why there may be more.
+// NewReaped returns a report of what was found in a place. err says why there may be more.
 func NewReaped(place string, seen []backend.Reaped, err error) *Reaped {
 	r := &Reaped{Place: place, Found: []found{}, seen: seen}
 	if err != nil {

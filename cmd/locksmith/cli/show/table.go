@@ -60,8 +60,8 @@ func (t *table) Add(l Lock, _ error) {
 	}
 }
 
-// more is what has no column. Of the first holder it is the pid, the age of its last heartbeat,
-// which is marked when its lease is over, and its metadata; of the lock, the last success.
+// more says what has no column: of the first holder its pid, the age of its last heartbeat, which
+// is marked when its lease is over, and its metadata; of the lock, the last success.
 func (l *Lock) more() string {
 	var all []string
 	if len(l.Holders) > 0 {
@@ -106,7 +106,7 @@ func (t *table) line(lock, state, holder, since, mode, waiting string) {
 
 func (*table) End() error { return nil }
 
-// name is who holds a lock, in a few words.
+// name says in a few words who holds a lock.
 func (h *Holder) name() string {
 	who := "somebody unknown"
 	if h.User != "" || h.Host != "" {
