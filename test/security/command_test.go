@@ -23,7 +23,8 @@ type result struct {
 	memory   int64 // at most, in KiB
 }
 
-// command returns locksmith with these arguments, with nothing of our configuration.
+// command returns a command of locksmith with the given arguments and without our own
+// configuration.
 func command(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(program(t), args...)
@@ -32,11 +33,11 @@ func command(t *testing.T, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// finish runs a command to its end, which must come by itself, or, for one that holds
-// a lock, when its input ends after the first line.
+// finish runs a command to its end. The end must come by itself, or, if the command holds a lock,
+// when its input ends after its first line.
 func finish(t *testing.T, cmd *exec.Cmd) result {
 	t.Helper()
-	var errs bytes.Buffer // at the other end of a pipe: it may not be allowed to write to files
+	var errs bytes.Buffer // filled through a pipe, for the command may not be allowed to write to files
 	cmd.Stderr = &errs
 	p := lab.Start(t, cmd)
 	said := ""
@@ -55,14 +56,14 @@ func finish(t *testing.T, cmd *exec.Cmd) result {
 	return r
 }
 
-// locksmith runs it to its end.
+// locksmith runs a command of locksmith to its end.
 func locksmith(t *testing.T, args ...string) result {
 	t.Helper()
 	return finish(t, command(t, args...))
 }
 
-// mustBeClean makes sure that what it said does nothing to a terminal, and that it did
-// not crash.
+// mustBeClean makes sure that the command's output does nothing to a terminal, and that the
+// command did not crash.
 func (r result) mustBeClean(t *testing.T) {
 	t.Helper()
 	for _, text := range []string{r.out, r.err} {
@@ -75,7 +76,8 @@ func (r result) mustBeClean(t *testing.T) {
 	}
 }
 
-// unclean is not protocol.IsControl, so that what that forgets is noticed.
+// unclean does not use protocol.IsControl, so that a character which IsControl forgets is
+// noticed.
 func unclean(r rune) bool {
 	switch {
 	case r == '\n', r == '\t':
@@ -86,7 +88,7 @@ func unclean(r rune) bool {
 	return protocol.IsControl(r)
 }
 
-// mustSay checks an exit status, and for words on either output.
+// mustSay checks the exit status, and that either output has the words.
 func (r result) mustSay(t *testing.T, status int, words ...string) {
 	t.Helper()
 	if r.status != status {

@@ -12,9 +12,8 @@ import (
 	"locksmith/test/lab"
 )
 
-// TestClosedDescriptors: a helper is started with some of its descriptors 0 to 2
-// closed. What it opens must not take their numbers: its lines and its log would go
-// into the lock.
+// TestClosedDescriptors: a helper is started with some of its descriptors 0 to 2 closed. Files
+// that it opens must not take their numbers: else its lines and its log would go into the lock.
 func TestClosedDescriptors(t *testing.T) {
 	for closed := range 8 {
 		for _, k := range kinds {
@@ -51,12 +50,12 @@ func awaitHeld(t *testing.T, address string) {
 	})
 }
 
-// noWordsBelow: no file has anything of the conversation or of the log in it.
+// noWordsBelow makes sure that no file has anything of the conversation or of the log in it.
 func noWordsBelow(t *testing.T, dir string) {
 	t.Helper()
 	mustWork(t, filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {
-			return nil // it may go away while we look
+			return nil // the file may go away while we look
 		}
 		text, _ := os.ReadFile(path)
 		for _, word := range []string{"OK ", "ERR", "RELEASED", "locksmith:", "DEBUG", "TRACE"} {

@@ -15,7 +15,7 @@ import (
 	"locksmith/test/lab"
 )
 
-// copyOf is locksmith with another mode, where all may run it.
+// copyOf returns a copy of locksmith with another mode, where all users may run it.
 func copyOf(t *testing.T, mode os.FileMode) string {
 	t.Helper()
 	text, err := os.ReadFile(program(t))
@@ -37,9 +37,9 @@ func asNobody(t *testing.T, path string, args ...string) *exec.Cmd {
 	return as(nobody, cmd)
 }
 
-// TestElevated: a set-user-ID or set-group-ID locksmith, or one with file
-// capabilities, would take locks, read files and run commands with rights that who
-// started it has not, on his word. It does nothing.
+// TestElevated: a set-user-ID or set-group-ID locksmith, or one with file capabilities, does
+// nothing. It would take locks, read files and run commands for its user with rights that the
+// user does not have.
 func TestElevated(t *testing.T) {
 	lab.NeedRoot(t)
 	capable := copyOf(t, 0o755)

@@ -34,9 +34,8 @@ func commands(address string) [][]string {
 	}
 }
 
-// TestPlantedLock: somebody else has put something where the lock is to be. No
-// command follows it, changes what it leads to, waits for it, reads it to its end, or
-// shows it to the terminal.
+// TestPlantedLock: somebody else has put something in the lock's place. No command follows it,
+// changes what it leads to, waits for it, reads it to its end, or shows it to the terminal.
 func TestPlantedLock(t *testing.T) {
 	for _, k := range kinds {
 		for _, p := range plants() {
@@ -54,7 +53,7 @@ func TestPlantedLock(t *testing.T) {
 	}
 }
 
-// mustBeSmall: no more memory than a helper takes otherwise.
+// mustBeSmall makes sure that the command took no more memory than a helper takes otherwise.
 func (r result) mustBeSmall(t *testing.T) {
 	t.Helper()
 	if most := int64(200 << 10); r.memory > most {

@@ -23,8 +23,8 @@ func limited(t *testing.T, limit string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// TestFewFiles: with too few descriptors it says so before it does anything, and with
-// enough it works; nothing between.
+// TestFewFiles: with too few descriptors locksmith says so before it does anything, and with
+// enough it works; nothing in between happens.
 func TestFewFiles(t *testing.T) {
 	for _, k := range kinds {
 		t.Run(k.String(), func(t *testing.T) {
@@ -47,7 +47,7 @@ func TestFewFiles(t *testing.T) {
 	}
 }
 
-// mustTakeAgain: whatever happened, the lock is not stuck.
+// mustTakeAgain makes sure that the lock is not stuck, whatever happened.
 func mustTakeAgain(t *testing.T, address string) {
 	t.Helper()
 	locksmith(t, "run", "--timeout", "20", address, "--", "true").mustSay(t, 0)
@@ -77,9 +77,9 @@ func sizeLimited(t *testing.T, address string) *exec.Cmd {
 	return limited(t, "-f 0", "run", address, "--", "true")
 }
 
-// TestFewThreads: too few threads end a Go program from within its runtime, with status 2 and a
-// trace, which cannot be helped. That comes before there is a lock; and with as many as the guide
-// says it works.
+// TestFewThreads: if a Go program may have too few threads, its runtime ends it with status 2 and
+// a trace, which cannot be helped. That happens before there is a lock; and with as many threads
+// as the guide says locksmith works.
 func TestFewThreads(t *testing.T) {
 	lab.NeedRoot(t)
 	prlimit := lab.NeedProgram(t, "prlimit")
@@ -106,8 +106,9 @@ func TestFewThreads(t *testing.T) {
 	}
 }
 
-// TestAnyOfMany: whoever waits for any of many locks that others hold needs no thread for each, and not
-// more descriptors than most may have. It gets the first that comes free.
+// TestAnyOfMany: a command waits for any of many locks that others hold. It needs no thread for
+// each lock, and no more descriptors than most users may have. It gets the first lock that comes
+// free.
 func TestAnyOfMany(t *testing.T) {
 	lab.NeedRoot(t)
 	prlimit := lab.NeedProgram(t, "prlimit")
@@ -152,14 +153,16 @@ func TestAnyOfMany(t *testing.T) {
 	}
 }
 
-// entriesOf counts what a process has of something in /proc, 0 if it has ended.
+// entriesOf counts the entries of one of a process's directories in /proc; 0 if the process has
+// ended.
 func entriesOf(pid int, of string) int {
 	all, _ := os.ReadDir(fmt.Sprintf("/proc/%d/%s", pid, of))
 	return len(all)
 }
 
-// TestLittleMemory: too little memory ends a Go program in the same way, at the start, before there
-// is a lock, or later: then the lock is broken as that of any other that died.
+// TestLittleMemory: too little memory ends a Go program in the same way. If that happens at the
+// start, there is no lock yet; if later, the lock is broken as that of any other holder that
+// died.
 func TestLittleMemory(t *testing.T) {
 	for _, mib := range []int{32, 64, 128, 256, 512, 1024, 2048} {
 		address := "local:" + filepath.Join(t.TempDir(), "lock")
@@ -168,7 +171,8 @@ func TestLittleMemory(t *testing.T) {
 	}
 }
 
-// mustEndSomehow: it works, or ends at once; if with an error, with one of these.
+// mustEndSomehow makes sure that a command works, or ends at once; if it ends with an error, the
+// error is one of says.
 func mustEndSomehow(t *testing.T, cmd *exec.Cmd, says ...string) {
 	t.Helper()
 	status, said := lab.Run(t, cmd)

@@ -18,7 +18,7 @@ func TestMain(m *testing.M) {
 	lab.Main(m, map[string]func() int{roleSFTP: serveSFTP})
 }
 
-// program is locksmith, where every user may run it.
+// program returns locksmith's path, where every user may run it.
 func program(t *testing.T) string {
 	t.Helper()
 	return lab.Program(t, "cmd/locksmith")

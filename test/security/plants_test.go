@@ -35,7 +35,7 @@ func newVictim(t *testing.T) victim {
 
 func (v victim) in(name string) string { return filepath.Join(v.dir, name) }
 
-// snapshot is all that must not change: names, modes, owners, times and contents.
+// snapshot returns all that must not change: names, modes, owners, times and contents.
 func (v victim) snapshot(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
@@ -55,7 +55,7 @@ func (v victim) snapshot(t *testing.T) string {
 	return b.String()
 }
 
-// mustStay makes sure that a deed does not touch the victim.
+// mustStay makes sure that a deed changes nothing in the victim.
 func (v victim) mustStay(t *testing.T, deed func()) {
 	t.Helper()
 	before := v.snapshot(t)
@@ -100,19 +100,19 @@ var simplePlants = []plant{
 	{"empty directory", func(_ victim, p string) error { return os.Mkdir(p, 0o777) }},
 }
 
-// sparse makes a file that says it is huge.
+// sparse makes a file whose size is huge.
 func sparse(path, text string) error {
 	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 		return err
 	}
 	err := os.Truncate(path, 1<<40)
-	if err != nil { // the file system has smaller ones
+	if err != nil { // the file system's files must be smaller
 		err = os.Truncate(path, 1<<32)
 	}
 	return err
 }
 
-// fullDirectory is full of hostile names: links, files and directories.
+// fullDirectory makes a directory full of hostile names: links, files and directories.
 func fullDirectory(v victim, path string) error {
 	if err := os.Mkdir(path, 0o777); err != nil {
 		return err
@@ -125,7 +125,7 @@ func fullDirectory(v victim, path string) error {
 	return nil
 }
 
-// at puts it there, or does without the test where that is not possible.
+// at puts the plant at a path, or skips the test if that is not possible.
 func (p plant) at(t *testing.T, v victim, path string) {
 	t.Helper()
 	if err := p.put(v, path); err != nil {

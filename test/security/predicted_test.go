@@ -22,11 +22,11 @@ import (
 	"locksmith/test/lab"
 )
 
-// roleVariable has a copy of this program live the lives below, at an address.
+// roleVariable makes a copy of this program go through lives, at an address.
 const roleVariable = "LOCKSMITH_TEST_LIVES"
 
-// predictable is a lock whose random names are known beforehand, which is what the
-// luckiest attacker could have.
+// predictable returns a lock whose random names are known beforehand, as the luckiest attacker
+// might guess them.
 func predictable(t testing.TB, address string) backend.Backend {
 	b, _, err := backends.Usual().Open(address, backend.Access{})
 	if err != nil {
@@ -42,9 +42,9 @@ func predictable(t testing.TB, address string) backend.Backend {
 	return b
 }
 
-// lives does all that is done with a lock: it is taken alone and together, others are
-// in vain and wait, the holder lives on and lets go, and one that died is broken, by
-// those who wait and by hand. Errors are for the attacker to cause.
+// lives does everything that is done with a lock. It is taken alone and together; others try in
+// vain and wait; the holder lives on and lets go; a lock whose holder died is broken, by waiters
+// and by hand. Errors do not fail the test, since the attacker may cause them.
 func lives(t testing.TB, address string) {
 	ctx, cancel := context.WithTimeout(context.Background(), lab.Patience)
 	defer cancel()
@@ -81,12 +81,12 @@ func lives(t testing.TB, address string) {
 	_, _ = b.Inspect(ctx)
 }
 
-// try tries once, for somebody who lives or for one who died.
+// try tries once, for an owner that lives or for one that died.
 func try(ctx context.Context, t testing.TB, b backend.Backend, mode string, dead bool) (backend.Hold, backend.Attempt) {
 	r := backendtest.Request()
 	r.Owner.Mode = mode
 	if dead {
-		r.Owner.Helper.Start++ // another one has its pid
+		r.Owner.Helper.Start++ // another process has its pid
 	}
 	a, err := b.Attempt(r)
 	if err != nil {
@@ -102,7 +102,7 @@ func try(ctx context.Context, t testing.TB, b backend.Backend, mode string, dead
 	return h, nil
 }
 
-// TestLives is for the copy of this program that is watched.
+// TestLives runs in the copy of this program that is watched.
 func TestLives(t *testing.T) {
 	address := os.Getenv(roleVariable)
 	if address == "" {
@@ -111,7 +111,7 @@ func TestLives(t *testing.T) {
 	lives(t, address)
 }
 
-// predicted are the names below dir that a lock there makes, as strace sees them.
+// predicted returns the names that a lock makes below its directory, as strace sees them.
 func predicted(t *testing.T, k kind) []string {
 	t.Helper()
 	strace := lab.NeedProgram(t, "strace")
@@ -164,8 +164,8 @@ func namesMade(t *testing.T, log, dir string) []string {
 	return names
 }
 
-// TestPredictedNames: at each name that we make stands something of an attacker's,
-// who has guessed it, or sees it at the right moment.
+// TestPredictedNames: an attacker has guessed each name that we make, or sees it at the right
+// moment, and has put something of his own there.
 func TestPredictedNames(t *testing.T) {
 	lab.NotShort(t, "watches copies for seconds")
 	for _, k := range kinds {

@@ -20,10 +20,10 @@ import (
 	"locksmith/test/lab"
 )
 
-// escapes are what moves a cursor, changes a title, or turns text round.
+// escapes has characters that move a cursor, change a title, or turn text round.
 const escapes = "\x1b[2J\x1b]0;boo\a\r\b\x7f\u009b31m\u0085\xff\x9b\u202e\u2066\u2028end"
 
-// holdWith holds a lock as somebody who says this of himself.
+// holdWith holds a lock as somebody who says the given text of himself.
 func holdWith(t *testing.T, address, says string) backend.Hold {
 	t.Helper()
 	b, _, err := backends.Usual().Open(address, backend.Access{})
@@ -39,8 +39,8 @@ func holdWith(t *testing.T, address, says string) backend.Hold {
 	return h
 }
 
-// TestForgedRecord: a holder says of himself what would do something to a terminal.
-// Whoever is told of him reads it without.
+// TestForgedRecord: a holder puts characters into its record that would do something to a
+// terminal. Whoever is told of the holder reads its text without them.
 func TestForgedRecord(t *testing.T) {
 	for _, k := range kinds {
 		t.Run(k.String(), func(t *testing.T) {
@@ -49,7 +49,7 @@ func TestForgedRecord(t *testing.T) {
 			h := holdWith(t, address, escapes)
 			for _, args := range commands(address) {
 				if args[0] == "remove" || args[0] == "check" || args[0] == "doctor" {
-					continue // of no interest, or it says nothing of a holder
+					continue // the command does not matter here, or says nothing about a holder
 				}
 				if r := locksmith(t, args...); args[0] != "break" && !strings.Contains(r.out+r.err, "end") && !strings.Contains(r.out, "shared;") {
 					t.Errorf("%v does not tell of him: %s%s", args, r.out, r.err)
@@ -70,8 +70,8 @@ func mustBeLost(t *testing.T, h backend.Hold) {
 	}
 }
 
-// TestWaitingLine is the same on a terminal. Only what we do with it ourselves is
-// there: to go to its beginning and to clear a line.
+// TestWaitingLine is the same as TestForgedRecord on a terminal. The only controls in the output
+// are our own: going to a line's beginning, and clearing a line.
 func TestWaitingLine(t *testing.T) {
 	for _, k := range kinds {
 		t.Run(k.String(), func(t *testing.T) {
@@ -110,7 +110,7 @@ func readTerminal(t *testing.T, cmd *exec.Cmd, terminal *os.File) string {
 	}
 }
 
-// TestHugeRecord: of a terabyte no more is read than a record may have.
+// TestHugeRecord: of a file of a terabyte no more is read than a record may have.
 func TestHugeRecord(t *testing.T) {
 	strace := lab.NeedProgram(t, "strace")
 	for _, k := range []kind{{"local", ""}, {"link", ""}} {

@@ -23,7 +23,7 @@ import (
 	"locksmith/test/lab"
 )
 
-// A flood is what a hostile server lists, again and again: so many names of such a length.
+// A flood is what a hostile server lists again and again: the number of names, and their length.
 type flood struct {
 	about        string
 	names, bytes int
@@ -37,7 +37,8 @@ var floods = []flood{
 
 func (f flood) name() string { return strings.Repeat("n", f.bytes) }
 
-// TestFloods: a server that lists without an end makes no command large, and does not keep it.
+// TestFloods: a server whose listing has no end makes no command large, and does not keep a
+// command from ending.
 func TestFloods(t *testing.T) {
 	for kind, start := range map[string]func(*testing.T, flood) *exec.Cmd{"sftp": floodSFTP, "ftp": floodFTP, "s3": floodS3} {
 		for _, f := range floods {
@@ -165,11 +166,11 @@ func floodSFTP(t *testing.T, f flood) *exec.Cmd {
 	return cmd
 }
 
-// serveSFTP knows what status asks (draft-ietf-secsh-filexfer-02).
+// serveSFTP answers the requests that status makes (draft-ietf-secsh-filexfer-02).
 func serveSFTP() int {
 	i := slices.IndexFunc(floods, func(f flood) bool { return f.about == os.Getenv("FLOOD") })
 	text := func(s string) []byte { return append(binary.BigEndian.AppendUint32(nil, uint32(len(s))), s...) }
-	directory := []byte{0, 0, 0, 4, 0, 0, 0o40755 >> 8, 0o40755 & 0xff} // its mode alone
+	directory := []byte{0, 0, 0, 4, 0, 0, 0o40755 >> 8, 0o40755 & 0xff} // attributes with the mode alone
 	item := slices.Concat(text(floods[i].name()), text(""), make([]byte, 4))
 	names := append(binary.BigEndian.AppendUint32(nil, uint32(floods[i].names)), bytes.Repeat(item, floods[i].names)...)
 	for {

@@ -16,7 +16,7 @@ import (
 	"locksmith/test/lab"
 )
 
-// as makes a command one of another user.
+// as makes a command run as another user.
 func as(uid int, cmd *exec.Cmd) *exec.Cmd {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}}
 	return cmd
@@ -28,15 +28,15 @@ type holder struct {
 	id string
 }
 
-// hold starts it and waits for the lock.
+// hold starts a command and waits until it has the lock.
 func hold(t *testing.T, cmd *exec.Cmd) *holder {
 	t.Helper()
 	p := lab.Start(t, cmd)
 	return &holder{p, p.Line()}
 }
 
-// holding is a command for hold. A command of run's dies with it, so that nothing else
-// stands for the holder.
+// holding returns a command for hold. The command that run starts dies with run, so that no other
+// process stands for the holder.
 func holding(address string) []string {
 	return []string{"run", address, "--", "sh", "-c", "echo $LOCKSMITH_ID; exec cat"}
 }
@@ -46,9 +46,9 @@ func (h *holder) letGo() {
 	h.Exits(0)
 }
 
-// TestOthersLock: root's lock in a directory for all. Another user sees whose it is,
-// and that he lives, though signals to him are not allowed; cannot break it; and gets
-// it in his turn. Where root died, only root may remove his lock: the others wait, and
+// TestOthersLock: root has a lock in a directory for all. Another user sees that it is root's,
+// and that the holder lives, though he may not send it signals. He cannot break the lock, and
+// gets it in his turn. If root's holder died, only root may remove its lock: the others wait, and
 // are told why.
 func TestOthersLock(t *testing.T) {
 	lab.NeedRoot(t)
@@ -84,7 +84,7 @@ func TestOthersLock(t *testing.T) {
 	}
 }
 
-// TestUsersTakeTurns in a sticky directory: what one leaves is not in the other's way.
+// TestUsersTakeTurns: in a sticky directory, what one user leaves is not in the other's way.
 func TestUsersTakeTurns(t *testing.T) {
 	lab.NeedRoot(t)
 	for _, k := range kinds {
@@ -167,7 +167,7 @@ func mustHaveModes(t *testing.T, dir string, k kind, umask int) {
 			return nil
 		}
 		want := map[string]int{
-			"local": 0o1000 | 0o644&^umask, // the sticky bit says that it is one of ours
+			"local": 0o1000 | 0o644&^umask, // the sticky bit says that the file is a lock of ours
 			"link":  0o644,
 			"mkdir": 0o777&^umask | 0o755, // at least what the directory around has
 			"nfs":   0o777 &^ umask,

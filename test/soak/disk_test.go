@@ -25,7 +25,7 @@ type disk struct {
 	kept  int // what clients that live keep open: files, connections
 }
 
-// entries counts all there is below a directory. What goes away meanwhile is not there.
+// entries counts everything below a directory. What goes away meanwhile does not count.
 func entries(dir string) (n int) {
 	_ = filepath.WalkDir(dir, func(string, fs.DirEntry, error) error { n++; return nil })
 	return n
@@ -49,14 +49,14 @@ func (d *disk) client() client {
 	return client{disk: d, root: d.dir, life: &life{open: map[*os.File]struct{}{}}}
 }
 
-// below is the same client in a directory of its own, which is made.
+// below returns the same client in a directory of its own, which it makes.
 func (c client) below(name string) client {
 	c.root = filepath.Join(c.root, name)
 	_ = os.MkdirAll(c.root, 0o700) // else all calls fail
 	return c
 }
 
-// die ends all that the process does; what it kept open is closed.
+// die ends everything that the process does, and closes what it kept open.
 func (c client) die() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -86,7 +86,7 @@ func (c client) do(name string, call func(path string) error) error {
 	return call(filepath.Join(c.root, name))
 }
 
-// touch gives what has a path a time of the bubble.
+// touch sets a file's times to the bubble's time.
 func touch(path string) error { return os.Chtimes(path, time.Now(), time.Now()) }
 
 // Mkdir makes a directory.
@@ -127,8 +127,9 @@ func (client) Await(ctx context.Context, _ string, _ process.Process, d time.Dur
 	clock.Sleep(ctx, bubbleTime{}, d)
 }
 
-// bubbleTime is the clock of a synctest bubble since its beginning. That of
-// clock.Runtime would be negative: it begins with this process, which is later.
+// bubbleTime is the clock of a synctest bubble, counted from the bubble's beginning. The times of
+// clock.Runtime would be negative: it counts from the start of this process, which is later than
+// the bubble's time.
 type bubbleTime struct{ clock.Runtime }
 
 var bubbleStart = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)

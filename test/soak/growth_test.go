@@ -9,12 +9,13 @@ import (
 	"time"
 )
 
-// TestGrowth: what leaks is found, and what goes up and down is not.
+// TestGrowth: a quantity that leaks is found, and one that goes up and down is not.
 func TestGrowth(t *testing.T) {
 	const looks, may = 1800, 64
 	at := time.Now()
 	chance := rand.New(rand.NewPCG(1, 2))
-	// dips grows, but is less in one quarter of the time in which it is judged.
+	// dips returns a quantity that grows, but is smaller in one quarter of the time in which it is
+	// judged.
 	dips := func(quarter int) func(look int) float64 {
 		return func(look int) float64 {
 			grown := 4000 + 0.2*float64(look)

@@ -18,7 +18,7 @@ import (
 	"locksmith/protocol"
 )
 
-// errEnough is why a helper's lock is not wanted any more.
+// errEnough is the reason why a helper's lock is not wanted any more.
 var errEnough = errors.New("it was held for long enough")
 
 // A helper makes a visit: it wants the lock of a site, and is its own Client.
@@ -34,7 +34,7 @@ type helper struct {
 	holds  *atomic.Bool // from then on
 }
 
-// live goes through a whole life, or through a part of it if it crashes.
+// live goes through a helper's whole life, or through a part of it if the helper crashes.
 func (h *helper) live() {
 	defer h.site.gone()
 	defer h.leave(nil)
@@ -64,7 +64,7 @@ func (h *helper) judge(r owner.Record) owner.Verdict {
 // Context implements locksmith.Client.
 func (h *helper) Context() context.Context { return h.wanted }
 
-// Waiting implements locksmith.Client. At the second time there is all that a waiter has
+// Waiting implements locksmith.Client. By the second call a waiter has made all that it ever has
 // at the lock's place.
 func (h *helper) Waiting(*backend.HeldError) {
 	if h.waited++; h.end == crashesWaiting && h.waited > 1 {

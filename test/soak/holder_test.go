@@ -19,12 +19,12 @@ import (
 const (
 	// lease is the lease of all helpers: long enough for a machine that is busy with other things.
 	lease = 10 * time.Second
-	// refresh is the least that is allowed: heartbeats are what may leak.
+	// refresh is the shortest time allowed, because it is heartbeats that may leak.
 	refresh = time.Second
 )
 
-// command is one of locksmith's. Go collects what is not needed any more long before there are
-// megabytes of it: what was not collected yet is no leak.
+// command returns a command of locksmith's. Its Go runtime collects garbage long before there are
+// megabytes of it, because garbage that was not collected yet is no leak.
 func command(program string, args ...string) *exec.Cmd {
 	if !slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "flock:") }) { // which has none
 		args = slices.Insert(args, 1, "--lease", lease.String())
@@ -56,8 +56,8 @@ func (p place) keep(t *testing.T, program string) *holder {
 	return k
 }
 
-// listen notes the heartbeats. A line that we read late is no late heartbeat: it says
-// itself when it was sent.
+// listen notes the heartbeats. A line that we read late is no late heartbeat: the line says when
+// the heartbeat was sent.
 func (k *holder) listen() {
 	for last := time.Now(); ; {
 		said, err := k.Next()
@@ -80,11 +80,11 @@ func (k *holder) listen() {
 	}
 }
 
-// longest is the longest time between two heartbeats.
+// longest returns the longest time between two heartbeats.
 func (k *holder) longest() time.Duration { return time.Duration(k.gap.Load()) }
 
-// check tells whether it has held the lock all the time, with heartbeats that came before the
-// lease was in danger, but for the time that the machine stood still for.
+// check makes sure that the holder has held the lock all the time, and that its heartbeats came
+// before the lease was in danger. The time for which the machine stood still does not count.
 func (k *holder) check(t *testing.T, held, stood time.Duration) {
 	t.Helper()
 	latest := lease * 3 / 4
@@ -96,7 +96,7 @@ func (k *holder) check(t *testing.T, held, stood time.Duration) {
 	}
 }
 
-// release ends it, and returns when the lock was removed.
+// release ends the holder, and returns when the lock was removed.
 func (k *holder) release(t *testing.T) {
 	t.Helper()
 	k.LetGo()

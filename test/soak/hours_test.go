@@ -14,8 +14,8 @@ import (
 
 const hours = 6
 
-// TestHours: helpers that come and go for hours leave nothing behind, in the process, at
-// the lock's place, and in what those who stay ask for.
+// TestHours: helpers that come and go for hours leave nothing behind: not in the process, not at
+// the lock's place, and not in the number of requests of helpers that stay.
 func TestHours(t *testing.T) {
 	lab.NotShort(t, "hours of many helpers take seconds")
 	for _, k := range kinds() {

@@ -21,12 +21,12 @@ type kind struct {
 	locks   int           // 1, or how many a set has
 	shared  bool          // it can be
 	tokens  bool          // a lock that is not in a set has some
-	silent  bool          // who waits gives no sign of life, so that only proof tells that it is dead
+	silent  bool          // a waiter gives no sign of life, so that only proof tells that it is dead
 	refresh time.Duration // between two heartbeats, at most; 0: a quarter of the lease
-	respite time.Duration // how long to watch one who seems dead
+	respite time.Duration // how long to watch somebody who seems dead
 }
 
-// kinds are all that need nothing but a directory.
+// kinds returns the kinds that need only a directory.
 func kinds() []kind {
 	return []kind{
 		{name: "nfs", locks: 1, open: (*helper).nfs, shared: true, tokens: true},
@@ -37,8 +37,8 @@ func kinds() []kind {
 	}
 }
 
-// The usual time between two heartbeats of link:, and the least time for which it
-// watches the file of one who seems dead.
+// The usual time between two heartbeats of link:, and the shortest time for which it watches the
+// file of a holder that seems dead.
 const (
 	linkRefresh = 8 * time.Second
 	linkRespite = 32 * time.Second
@@ -63,7 +63,7 @@ func (h *helper) link() backend.Locker {
 		Env: owner.Env{NewID: owner.NewID, Judge: h.judge, Today: time.Now}})
 }
 
-// set is of one lock of each of the others, in directories of their own.
+// set returns a set of one lock of each other kind, in directories of their own.
 func (h *helper) set() backend.Locker {
 	var locks []member.Lock
 	for name, open := range map[string]func(*helper) backend.Locker{"nfs": (*helper).nfs, "mkdir": (*helper).tree, "link": (*helper).link} {

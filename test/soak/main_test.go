@@ -25,8 +25,8 @@ type plan struct {
 	grows  float64       // KiB of memory that a helper may grow by after the warm-up
 }
 
-// chosenPlan is the long one or the short one. In a few seconds Go's memory is not
-// collected even once, so the short one notices only what grows fast.
+// chosenPlan returns the long plan or the short one. In a few seconds Go's memory is not
+// collected even once, so the short plan notices only what grows fast.
 func chosenPlan(t *testing.T) plan {
 	t.Helper()
 	p := plan{period: 12 * time.Second, every: 250 * time.Millisecond, pause: 100 * time.Millisecond, grows: 1024}

@@ -40,14 +40,14 @@ var nightKinds = []string{"nfs:", "mkdir:?style=dir", "local:"}
 type night struct {
 	length   time.Duration
 	lease    time.Duration // of jobs
-	jobs     time.Duration // between two, in the mean
-	usual    time.Duration // how long a job works at most, but for long ones
+	jobs     time.Duration // between the begins of two jobs, in the mean
+	usual    time.Duration // how long a job works at most, except for long jobs
 	kills    time.Duration // between two
 	steps    time.Duration // between two steps of the clock
 	restarts time.Duration // between two of the server
 	full     time.Duration // for so long the disk is full, once
 	look     time.Duration // between two looks at who holds a lock all the time
-	grows    float64       // KiB of memory that such a one may grow by
+	grows    float64       // KiB of memory that such a holder may grow by
 }
 
 // newNight is the pace of a site: 200 jobs an hour, a kill a minute. The server is restarted each
@@ -69,8 +69,8 @@ func newNight(length time.Duration, pace float64) night {
 	return n
 }
 
-// TestNight: a site with three kinds of locks, on which jobs come and go, are killed, and lose
-// their server, their disk's room and the hour of the day. SIGINT ends it early.
+// TestNight: on a site with three kinds of locks jobs come and go and are killed. Their server
+// goes away, its disk is full, and the wall clock is set. SIGINT ends the night early.
 func TestNight(t *testing.T) {
 	if guest.Inside() {
 		return
@@ -123,7 +123,8 @@ func TestNightPage(t *testing.T) {
 	}
 }
 
-// watchLoad looks at the load of the machine each minute, until it is asked what there was.
+// watchLoad looks at the machine's load each minute, until stop is called, which returns the
+// loads.
 func watchLoad() (stop func() []float64) {
 	var all []float64
 	over := make(chan struct{})
@@ -153,8 +154,8 @@ func watchLoad() (stop func() []float64) {
 // An account is what was seen of a night so far.
 type account struct {
 	Hours    float64
-	Over     bool   // and judged; else the guest ended before
-	Killed   [3]int // run alone, its command alone, both
+	Over     bool   // the night is over and judged; else the guest ended before
+	Killed   [3]int // by who was killed: run alone, its command alone, both
 	Restarts int
 	Long     int // of these were longer than the lease of jobs
 	Steps    int // of the clock
@@ -166,7 +167,7 @@ type account struct {
 	Faults   []string
 }
 
-// Who is killed.
+// The values say who is killed.
 const (
 	runAlone = iota
 	commandAlone
@@ -198,7 +199,7 @@ func lastAccount(t *testing.T, said string) (a account) {
 	return a
 }
 
-// page is the page of a night.
+// page returns the page about a night.
 func (a account) page(n night, pace float64, began time.Time, load []float64) string {
 	var b strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
@@ -235,7 +236,7 @@ func (a account) page(n night, pace float64, began time.Time, load []float64) st
 	return b.String()
 }
 
-// long is an outage of the server in which jobs lose their locks.
+// long is the length of an outage of the server in which jobs lose their locks.
 func (n night) long() time.Duration { return n.lease * 5 / 4 }
 
 func (night) processors() int {

@@ -15,7 +15,7 @@ import (
 // goes from hand to hand.
 type place struct {
 	name       string
-	dir        string // on this disk; all that becomes of the locks is in it
+	dir        string // on this disk; all files of the locks are in it
 	kept, busy []string
 	server     string   // its address on this machine; "": there is none
 	memory     []string // the directories in which its visitors alone remember what they saw

@@ -14,8 +14,8 @@ import (
 	"locksmith/test/lab"
 )
 
-// TestProcesses: whoever holds a lock for long, while others come and go, needs no more
-// of anything as time goes by.
+// TestProcesses: a helper that holds a lock for long, while others come and go, needs no more of
+// anything as time goes by.
 func TestProcesses(t *testing.T) {
 	lab.NotShort(t, "it builds a program, and watches processes for a while")
 	plan := chosenPlan(t)
@@ -36,8 +36,9 @@ func TestProcesses(t *testing.T) {
 	}
 }
 
-// soak lets visitors come for the period, and takes samples. It returns, when the last of them
-// has gone, how long that took, and for how much of it this process was not let run.
+// soak lets visitors come for the plan's period, and takes samples. It returns when the last
+// visitor has gone: how long it took, and for how much of that time the system did not let this
+// process run.
 func (p plan) soak(t *testing.T, all []*holder) (took, stood time.Duration) {
 	t.Helper()
 	begin := time.Now()
@@ -70,7 +71,7 @@ func rest(ctx context.Context, d time.Duration) {
 	}
 }
 
-// table tells what was seen, each quantity in the parts of the time after the warm-up.
+// table shows what was seen: each quantity in each part of the time after the warm-up.
 func table(all []*holder) string {
 	var out strings.Builder
 	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)

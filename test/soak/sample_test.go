@@ -23,8 +23,8 @@ type sample struct {
 
 // What must not grow.
 const (
-	memory  = iota // KiB: its own, and its share of what it has in common with others
-	private        // KiB: that part of it which is in no file
+	memory  = iota // KiB: its own memory, and its share of what it has in common with others
+	private        // KiB: the part of memory that is in no file
 	descriptors
 	threads
 	names // in its place
@@ -88,16 +88,16 @@ func processorTime(stat []byte) (float64, error) {
 	return 10 * (user + system), errors.Join(err1, err2)
 }
 
-// memories counts what is remembered where the place's visitors remember.
+// memories counts the files in which the place's visitors remember what they saw.
 func (p place) memories() (n float64) {
 	for _, dir := range p.memory {
-		n += float64(max(entries(dir), 1) - 1) // but the directory
+		n += float64(max(entries(dir), 1) - 1) // without the directory itself
 	}
 	return n
 }
 
-// clients counts the connections to the place's server that are established, as
-// proc_pid_net(5) lists them; none where there is no server.
+// clients counts the established connections to the place's server, as proc_pid_net(5) lists
+// them; 0 if the place has no server.
 func (p place) clients() (n float64, err error) {
 	if p.server == "" {
 		return 0, nil

@@ -20,17 +20,17 @@ type visit struct {
 	end     end
 }
 
-// An end is how a helper comes to its end, if it gets the lock or is to crash before.
+// An end is how a helper ends that gets the lock, or that is to crash before.
 type end int
 
 const (
 	releases       end = iota
 	crashes            // after half of the time
 	crashesWaiting     // when it has waited once
-	cutOff             // from the lock's place after half of the time, for ever
+	cutOff             // is cut off from the lock's place after half of the time, for ever
 )
 
-// The hosts. Nobody knows on one who is dead on the other.
+// The hosts. On one nobody knows who is dead on the other.
 const (
 	near = "near"
 	far  = "far"
@@ -40,10 +40,10 @@ var leases = []time.Duration{time.Second, 2 * time.Second, 5 * time.Second, 20 *
 
 const exclusive = "exclusive"
 
-// busyHour is the visits of one hour, the same in each. Those whose death nobody can
-// prove have a short lease, so that the next ones need not wait for too long: a set
-// waits for the lease of each of its locks. The last ones are near, where the deaths of
-// all the others with a long lease are known.
+// busyHour returns the visits of one hour, the same for each hour. Visitors whose death nobody
+// can prove have a short lease, so that the next ones need not wait for too long: a set waits for
+// the lease of each of its locks. The last visitors are on the near host, where the deaths of all
+// others with a long lease are known.
 func busyHour(k kind) (all []visit) {
 	random := rand.New(rand.NewPCG(1, 2))
 	const together = 3

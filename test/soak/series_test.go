@@ -14,10 +14,10 @@ type series []sample
 // A trend is the medians of equal parts of a series, in order.
 type trend [8]float64
 
-// growth is by how much more there is at the end than at the beginning, by what seven in
-// ten pairs of parts show at least. So neither a dip in one part hides that the others
-// grow, nor is it growth if there is more from some moment on, once. What Go keeps of freed
-// memory goes up and down by some 100 KiB, as chance has it; what leaks goes up.
+// growth returns how much more there is at the end than at the beginning, as at least seven in
+// ten pairs of parts show it. So a dip in one part does not hide that the others grow, and a
+// single rise at some moment is no growth. The freed memory that Go keeps goes up and down by
+// some 100 KiB, as chance has it; what leaks goes up.
 func (t trend) growth() float64 {
 	var slopes []float64
 	for j, later := range t {
@@ -36,7 +36,7 @@ func (t trend) String() string {
 	return strings.Trim(fmt.Sprintf("%.0f", [8]float64(t)), "[]")
 }
 
-// settled is the series without its first third, in which everything warms up.
+// settled returns the series without its first third, in which everything warms up.
 func (s series) settled() series { return s[len(s)/3:] }
 
 func (s series) trend(quantity int) (t trend) {
@@ -62,7 +62,8 @@ func (s series) load() (first, second float64) {
 	return rate(s[:middle+1]), rate(s[middle:])
 }
 
-// idle is the load, in milliseconds a second, that is none: the kernel counts in tens.
+// idle is the load, in milliseconds a second, that counts as none: the kernel counts in steps of
+// ten.
 const idle = 10
 
 // check returns what has grown by more than it may, from the first part to the last.

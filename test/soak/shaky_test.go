@@ -10,8 +10,8 @@ import (
 	"locksmith/backends/backend"
 )
 
-// A shaky Locker is one of whose heartbeats some fail, once its helper has said that it
-// holds the lock: they are not made, or the answer is lost.
+// A shaky Locker lets some heartbeats fail once its helper has said that it holds the lock: they
+// are not made, or the answer is lost.
 type shaky struct {
 	backend.Locker
 	holds func() bool

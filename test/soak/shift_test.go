@@ -29,7 +29,7 @@ import (
 
 const (
 	briefOutage = 5 * time.Second  // at most, of the server, in which nothing is lost
-	keptLease   = 10 * time.Minute // of who holds a lock all night, through each outage
+	keptLease   = 10 * time.Minute // the lease of a helper that holds a lock all night, through each outage
 	standstill  = 2 * time.Second
 	nightExport = "/mnt/export" // the server's disk
 	nightMount  = "/mnt/nfs"    // which each host has there
@@ -39,7 +39,7 @@ const (
 type shift struct {
 	night
 	t       *testing.T
-	stop    string // a file: the night ends when it is there
+	stop    string // a file: the night ends when it exists
 	begin   time.Duration
 	works   []*workplace
 	went    sync.WaitGroup // jobs
@@ -52,7 +52,7 @@ type shift struct {
 	troubles []interval // in which something may be refused
 }
 
-// An interval is of the clock since boot.
+// An interval is a time between two moments of the clock since boot.
 type interval struct{ from, to time.Duration }
 
 // A workplace is where jobs take locks of one kind.
@@ -69,7 +69,7 @@ type workplace struct {
 type job struct {
 	number        int
 	at            *workplace
-	vain          bool // it wants the lock that is always held
+	vain          bool // the job wants the lock that is always held
 	cmd           *exec.Cmd
 	said          strings.Builder
 	wanted, ended time.Duration
@@ -139,7 +139,7 @@ func workplaces(t *testing.T) (all []*workplace) {
 	return all
 }
 
-// keep starts who holds a lock all night, on the first host.
+// keep starts the helper that holds a lock all night, on the first host.
 func (w *workplace) keep(t *testing.T) {
 	t.Helper()
 	cmd := guest.On(1, slices.Concat([]string{"sh", "-c", `locksmith hold --stdin watch "$@"; exit $?`, "parent",
@@ -167,7 +167,7 @@ func below(pid, generations int) int {
 func (s *shift) watch(over chan struct{}) {
 	told := time.Now()
 	for end := time.Now().Add(s.length); time.Now().Before(end); time.Sleep(s.look) {
-		if time.Since(told) > 5*time.Minute { // for one who wants to know before the night is over
+		if time.Since(told) > 5*time.Minute { // for a reader who wants to know before the night is over
 			told = time.Now()
 			s.give(false)
 		}
@@ -215,7 +215,7 @@ func (s *shift) employ(over <-chan struct{}) {
 	}
 }
 
-// work is how long a job works: one in six is a long one, which outlives an outage.
+// work returns how long a job works. One job in six is long: it outlives an outage.
 func (s *shift) work() time.Duration {
 	if rand.IntN(6) == 0 {
 		return rand.N(4 * s.lease)
@@ -406,7 +406,7 @@ func (s *shift) notice(over <-chan struct{}) {
 	}
 }
 
-// end waits for all who are still there, and judges.
+// end waits for all jobs that still run, and judges the night.
 func (s *shift) end() {
 	all := make(chan struct{})
 	go func() { s.went.Wait(); close(all) }()
@@ -441,7 +441,7 @@ func (s *shift) end() {
 	s.give(true)
 }
 
-// give judges what there was so far, and says it.
+// give judges what was recorded so far, and prints the account.
 func (s *shift) give(over bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -464,7 +464,7 @@ func (s *shift) give(over bool) {
 	}
 }
 
-// judge says what became of a workplace's locks. The caller holds mu.
+// judge returns what became of a workplace's locks. The caller holds mu.
 func (s *shift) judge(w *workplace) (t tally, faults []string) {
 	t.Name = w.name
 	fault := func(format string, args ...any) { faults = append(faults, w.name+": "+fmt.Sprintf(format, args...)) }

@@ -14,7 +14,7 @@ import (
 	"locksmith/test/lab/holds"
 )
 
-// A site is a disk with a lock, and those who come there.
+// A site is a disk with a lock, and the helpers that come there.
 type site struct {
 	t    *testing.T
 	kind kind
@@ -52,7 +52,7 @@ func (s *site) begin(v visit) *helper {
 	return h
 }
 
-// enter: it has the lock now.
+// enter notes that a helper has the lock now.
 func (s *site) enter(h *helper, token uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -60,10 +60,10 @@ func (s *site) enter(h *helper, token uint64) {
 	s.history.Take(holds.Hold{Who: strconv.Itoa(h.pid), Shared: h.mode != exclusive, Start: bubbleTime{}.Now(), Token: token})
 }
 
-// exit: it has the lock no more.
+// exit notes that a helper has the lock no more.
 func (s *site) exit(h *helper) { s.history.Give(strconv.Itoa(h.pid), bubbleTime{}.Now()) }
 
-// died: everybody on its host knows.
+// died notes that a helper died, as everybody on its host then knows.
 func (s *site) died(h *helper) {
 	s.exit(h)
 	s.mu.Lock()
@@ -90,14 +90,14 @@ func (s *site) ended(h *helper, code protocol.Code, err error) {
 	}
 }
 
-// gone: its goroutine is about to end.
+// gone notes that a helper's goroutine is about to end.
 func (s *site) gone() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.present--
 }
 
-// count adds what was counted since the last time.
+// count adds to a state what was counted since the last call.
 func (s *site) count(to *state) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"text/tabwriter"
 )
 
-// A state is what there is at the end of an hour.
+// A state is what is counted at the end of an hour.
 type state [counts]int
 
 // What is counted.
@@ -27,8 +27,8 @@ const (
 	counts
 )
 
-// counted says what a state may have more of than the first one. More than a hundred helpers
-// come and go in an hour, so a leak is more than that.
+// counted says by how much a state may exceed the first one. More than a hundred helpers come and
+// go in an hour, so a leak is more than that.
 var counted = [counts]struct {
 	what string
 	by   func(first int) int // nil: it does not matter
@@ -40,8 +40,8 @@ var counted = [counts]struct {
 	// The runtime may be finishing something of its own.
 	goroutines: {"goroutines", few(2)},
 	opened:     {"open files", few(0)},
-	// Sixteen bytes in each heartbeat of the one who holds a lock all the time would be
-	// more in five hours, and so would as many for each call of a waiter.
+	// A leak of sixteen bytes at each heartbeat of the helper that holds a lock all the time would
+	// be more in five hours, and so would one of as many bytes at each call of a waiter.
 	heap: {"bytes of heap", few(64 << 10)},
 	// How many of the old tokens have been removed just then depends on the turns.
 	left:     {"names", few(6)},
@@ -50,10 +50,10 @@ var counted = [counts]struct {
 
 func few(n int) func(int) int { return func(int) int { return n } }
 
-// look sees the state of this process and these sites.
+// look returns the state of this process and the sites.
 func look(sites []*site) (s state) {
-	fds, _ := os.ReadDir("/proc/self/fd") // 0 where the system does not tell
-	// The first collection may leave what has a finalizer.
+	fds, _ := os.ReadDir("/proc/self/fd") // none where the system does not tell
+	// The first collection may leave objects that have a finalizer.
 	runtime.GC()
 	runtime.GC()
 	var m runtime.MemStats
@@ -66,8 +66,8 @@ func look(sites []*site) (s state) {
 	return s
 }
 
-// check compares the state after an hour with that after the first, at moments when
-// nobody is there but the one who holds a lock all the time.
+// check compares the state after an hour with the state after the first hour, both at a moment
+// when the only helper is the one that holds a lock all the time.
 func (s state) check(t *testing.T, hour int, first state) {
 	t.Helper()
 	for i, c := range counted {

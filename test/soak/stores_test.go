@@ -24,7 +24,7 @@ type directories struct{ client }
 
 var _ dirs.Dir = directories{}
 
-// connect opens one.
+// connect opens a connection.
 func (c client) connect() dirs.Dir {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -161,16 +161,16 @@ func (f files) Open(name string) (file link.File, err error) {
 
 func (f files) List() ([]string, error) { return f.client.List(".") }
 
-// Close has nothing to give up: Await keeps nothing.
+// Close has nothing to close: Await keeps nothing open.
 func (f files) Close() {}
 
-// An openFile is a file as one client has it open.
+// An openFile is a file that one client has open.
 type openFile struct {
 	client
 	file *os.File
 }
 
-// StatServer says ESTALE of a file that is gone, as a server does.
+// StatServer answers ESTALE for a file that is gone, as a server does.
 func (o openFile) StatServer() (st lockfile.Stat, err error) {
 	err = o.do("", func(string) error {
 		var u unix.Stat_t

@@ -12,9 +12,9 @@ type storage struct {
 	options  string // of the mount
 	programs string // of the server and of the client, beside those in guest/needs
 	local    bool   // one host has it
-	// remounts: a client never finds its server again after that was restarted.
+	// remounts: a client never finds its server again after the server was restarted.
 	remounts bool
-	// cannot says why it could not be measured so far; the page has more.
+	// cannot says why the storage could not be measured so far; the page says more.
 	cannot string
 }
 
@@ -55,7 +55,7 @@ func (k kind) String() string { return k.scheme + k.style }
 
 var kinds = []kind{{"nfs:", "", true}, {"mkdir:", "", false}, {"mkdir:", "?style=dir", true}, {"link:", "", false}, {"local:", "", false}}
 
-// here is the storage that the guest has.
+// here returns the storage that the guest has.
 func here() storage {
 	for _, s := range storages {
 		if s.name == os.Getenv("LAB_STORAGE") {

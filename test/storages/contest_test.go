@@ -21,8 +21,8 @@ import (
 
 const (
 	mount = "/mnt/store" // on every host
-	// lease is short, for it must run out often. Where the machine is too slow for it, so is the
-	// recorder, which then blames nobody (standstill).
+	// lease is short, for it must run out often. If the machine is too slow for it, the recorder is
+	// too slow as well, and then blames nobody (standstill).
 	lease = 8 * time.Second
 	// fewLosses, and one in fifty holds, are a busy machine's fault.
 	fewLosses = 5
@@ -46,15 +46,15 @@ type contest struct {
 	kills    int
 	losses   []string // that nothing explains
 	reaps    int      // of directories whose maker was killed
-	operator string   // what the last one was told
-	linger   bool     // who takes it on the host that will be cut off keeps it until it is lost
-	captive  *life    // that one
+	operator string   // what the operator was told last
+	linger   bool     // a contender that takes the lock on the host that will be cut off keeps it until it is lost
+	captive  *life    // the life that keeps it so
 	failures []string
 	rests    bool // the other contests need the processor
 	over     bool
 }
 
-// A contender is always there: a life after the other.
+// A contender always has a parent running: one life after the other.
 type contender struct {
 	contest *contest
 	host    int
@@ -73,7 +73,7 @@ func (c *contest) locksmith(host int, args ...string) (status int, said string) 
 	return cmd.ProcessState.ExitCode(), strings.TrimSpace(string(out))
 }
 
-// contests prepares one for each kind of lock.
+// contests prepares a contest for each kind of lock.
 func (r *recorder) contests(t *testing.T, s storage) (all []*contest) {
 	t.Helper()
 	on := []int{1, 2, 3, 1}
@@ -120,7 +120,7 @@ func (k *contender) command(r *recorder, name string) *exec.Cmd {
 	return cmd
 }
 
-// live is a contender's existence: whenever its parent ends it starts another, until all is
+// live keeps a contender alive: whenever its parent ends it starts another, until the test is
 // over.
 func (k *contender) live(r *recorder) {
 	for n := 0; ; n++ {

@@ -50,7 +50,7 @@ func TestStorages(t *testing.T) {
 	}
 }
 
-// measure has the storage measured in a guest, and compares that with the page.
+// measure has the storage measured in a guest, and compares the result with the page.
 func (s storage) measure(t *testing.T, l guest.Lab, cpu int) {
 	n := 500
 	if *target > 0 {

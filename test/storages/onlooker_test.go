@@ -13,8 +13,8 @@ import (
 	"locksmith/test/guest"
 )
 
-// onlookers list the directories of all locks, on one host, as one does who looks around, and a
-// backup, until stop is called.
+// onlookers list the directories of all locks, on one host, as a curious user or a backup does,
+// until stop is called.
 func onlookers(all []*contest) (stop func()) {
 	over := make(chan struct{})
 	var looking sync.WaitGroup
@@ -44,7 +44,7 @@ func (c *contest) lookOn(over <-chan struct{}) {
 	}
 }
 
-// list reads a directory, and has it open for a moment more.
+// list reads a directory, and keeps it open for a moment longer.
 func list(path string) {
 	dir, err := os.Open(path)
 	if err != nil {

@@ -27,7 +27,7 @@ type outcome struct {
 	What  string `json:"what"` // works, or why not
 	Holds int    `json:"holds"`
 	Kills int    `json:"kills"`
-	// Reaped are empty directories that an operator had to remove.
+	// Reaped counts the empty directories that an operator had to remove.
 	Reaped int `json:"reaped"`
 }
 
@@ -110,12 +110,13 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// head is how the row of a storage begins.
+// head returns the cells with which a storage's row begins.
 func (s storage) head() []string {
 	return []string{s.name, code(s.server), code(s.fs), code(s.options)}
 }
 
-// publish writes a row of the page, or makes sure that it says the same, but for numbers.
+// publish writes a row of the page, or makes sure that the page says the same, except for
+// numbers.
 func (s storage) publish(t *testing.T, said string) {
 	t.Helper()
 	cells := s.head()

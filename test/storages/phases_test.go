@@ -43,7 +43,7 @@ func (r *recorder) run(t *testing.T, s storage, all []*contest, n int) {
 	t.Logf("%d standstills; standard error:\n%s", r.stood, r.said())
 }
 
-// live are the contests that go on.
+// live returns the contests that go on.
 func live(all []*contest) (some []*contest) {
 	for _, c := range all {
 		if !c.over {
@@ -53,8 +53,8 @@ func live(all []*contest) (some []*contest) {
 	return some
 }
 
-// await waits until something is so of all that go on. Those of which it is so rest until then. One
-// in which nobody gets the lock for long has failed.
+// await waits until is holds for all contests that go on. A contest for which it holds rests
+// until then. A contest in which nobody gets the lock for long has failed.
 func (r *recorder) await(t *testing.T, phase string, all []*contest, is func(*contest) bool) {
 	t.Helper()
 	began := time.Now()
@@ -117,8 +117,8 @@ func (r *recorder) setOutage(is bool) {
 	}
 }
 
-// cut cuts off a host which has each lock. It is told of the losses before another host has them,
-// and comes back.
+// cut cuts off a host that has each lock. The host is told of its losses before another host has
+// the locks, and comes back.
 func (r *recorder) cut(t *testing.T, all []*contest) {
 	r.each(all, func(c *contest) { c.linger = true })
 	r.await(t, "a host that will be cut off has it", all, func(c *contest) bool { return c.captive != nil })
@@ -159,7 +159,7 @@ func (r *recorder) restart(t *testing.T, s storage, all []*contest) {
 	r.setOutage(false)
 }
 
-// each changes the contests that go on.
+// each applies change to the contests that go on.
 func (r *recorder) each(all []*contest, change func(*contest)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -23,14 +23,15 @@ import (
 )
 
 // A recorder hears all that contenders do, from test/history's program parent, and writes down
-// who has which lock by its own clock: a parent is inside only once that was answered, and
-// releases only once its leaving was.
+// who has which lock by its own clock. A parent says that it enters and that it leaves; it is
+// inside only once its entering was answered, and releases the lock only once its leaving was
+// answered.
 type recorder struct {
 	socket string
 	stderr *os.File // of parents and helpers
 
 	mu     sync.Mutex
-	awake  *sync.Cond // with mu: some contest rests no more
+	awake  *sync.Cond // with mu: signalled when some contest rests no more
 	lives  map[string]*life
 	outage bool // somebody is cut off, or the server is away: losses are explained
 	stood  int  // how often the guest stood still
@@ -44,12 +45,12 @@ type life struct {
 	wants     time.Duration
 	entered   time.Duration
 	inside    bool
-	killed    bool   // what it may still say counts for nothing
+	killed    bool   // whatever it may still say does not count
 	hurt      bool   // its helper was killed in this round, or there was an outage
-	fate      func() // of this round, if any
-	when      string // the word soon after which that comes
+	fate      func() // what befalls it in this round, if anything
+	when      string // the word soon after which its fate comes
 	pending   bool   // it comes
-	unjudged  bool   // the guest stood still in this round: what it says may be old
+	unjudged  bool   // the guest stood still in this round: what the parent says may be old
 }
 
 func now() time.Duration { return clock.Boot{}.Now() }
@@ -93,7 +94,7 @@ func (r *recorder) notice(over <-chan struct{}) {
 	}
 }
 
-// expect starts a parent; false: all is over.
+// expect starts a parent. It returns false if the test is over.
 func (r *recorder) expect(l *life, cmd *exec.Cmd) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -105,7 +106,7 @@ func (r *recorder) expect(l *life, cmd *exec.Cmd) bool {
 	return true
 }
 
-// gone is the end of a parent.
+// gone notes the end of a parent.
 func (r *recorder) gone(l *life) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -26,7 +26,8 @@ const (
 	renameNames  = 3
 )
 
-// renamers are the storages that are compared: one on which locks were stuck, and one on which they hold.
+// renamers are the two storages that are compared: one on which locks were stuck, and one on
+// which they hold.
 var renamers = []struct {
 	storage
 	copies int
@@ -36,15 +37,15 @@ var renamers = []struct {
 	{storage{name: "Ganesha, NFS 4.2", server: "ganesha", fs: "ext4", options: "vers=4.2", programs: "ganesha.nfsd mount.nfs"}, 0},
 }
 
-// A renaming is what a storage did with directories.
+// A renaming counts what a storage did with renames of directories.
 type renaming struct {
 	Done   int `json:"done"`
-	Undone int `json:"undone"` // of these: the old name was still there
-	// Refused are renames of a directory that was there, by their error.
+	Undone int `json:"undone"` // of these: how often the old name still existed
+	// Refused counts, by their error, refused renames of a directory that existed.
 	Refused map[string]int `json:"refused"`
 }
 
-// TestRenames: no program of ours, but system calls alone, tell whether a storage does with
+// TestRenames: plain system calls, without our programs, show whether a storage does with
 // directories what mkdir: relies on.
 func TestRenames(t *testing.T) {
 	if guest.Inside() {
@@ -144,7 +145,7 @@ func rename(dir, name string) renaming {
 	own := filepath.Join(dir, name)
 	for end := time.Now().Add(renameTime); time.Now().Before(end); {
 		to := filepath.Join(dir, fmt.Sprintf("common.%d", rand.IntN(renameNames)))
-		_ = unix.Mkdir(own, 0o777) // it may be there, if it was renamed in vain
+		_ = unix.Mkdir(own, 0o777) // it may exist, if it was renamed in vain
 		err := unix.Rename(own, to)
 		_, looked := os.Lstat(own)
 		there := looked == nil
