@@ -259,7 +259,7 @@ func watches(pid int) bool {
 // recordPath: a waiter has been refused when its record is in its reservation.
 var recordPath = regexp.MustCompile(`/x\.[^/]*/`)
 
-// ids are the ids of all processes that have left a name.
+// ids returns the ids of all processes that have left a name.
 func (c *cell) ids() map[string]bool {
 	all := map[string]bool{}
 	for _, name := range c.all() {
@@ -399,7 +399,7 @@ func (c *cell) end() {
 	last.Release()
 }
 
-// output is what the parent heard, and whether it knew of a loss before the rival had the lock.
+// output says what the parent heard, and whether it knew of a loss before the rival had the lock.
 func (c *cell) output() string {
 	var all []string
 	lost := time.Time{}

@@ -64,7 +64,7 @@ func (s *series) failAll(t *testing.T) {
 	}
 }
 
-// failed is one life in which a call fails.
+// failed runs one life in which a call fails.
 func (s *series) failed(t testing.TB, plan plan) (more bool) {
 	p := newPlace(t, s.kind)
 	// The timeout ends before the lease of what the failure may have left, and after a first look at

@@ -118,7 +118,7 @@ func (k kind) flags(more ...string) []string {
 	return more
 }
 
-// killed is one life that ends at a stop.
+// killed runs one life that ends at a stop.
 func (s *series) killed(t testing.TB, plan plan) (more bool) {
 	n := plan.Kill
 	plan.LetGo = true
@@ -148,7 +148,7 @@ func (s *series) killed(t testing.TB, plan plan) (more bool) {
 	return true
 }
 
-// life is the life of one helper in a place of its own.
+// life runs the life of one helper in a place of its own.
 func (s *series) life(t testing.TB, plan plan, lease time.Duration) (*place, output) {
 	t.Helper()
 	p := newPlace(t, s.kind)
@@ -279,7 +279,7 @@ func (p *place) freed(what, want string) (how string) {
 	return mishaps.AtOnce
 }
 
-// visit is the turn of a process that gets the lock.
+// visit plays the turn of a process that gets the lock.
 func (p *place) visit(what string, w *witness, h *lab.Helper) {
 	s, err := h.Next()
 	if err != nil || s.Word != protocol.WordOK {

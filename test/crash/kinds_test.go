@@ -46,10 +46,10 @@ func (k kind) isKernels() bool { return k.scheme == "flock" }
 
 func (k kind) isDirStyle() bool { return strings.Contains(k.options, "style=dir") }
 
-// names are the names of a place with such a lock in the table of mishaps.
+// names returns the names that a place with such a lock has in the table of mishaps.
 func (k kind) names() []string { return []string{k.name, k.scheme + ":"} }
 
-// address is the address of the lock L in a directory.
+// address returns the address of the lock L in a directory.
 func (k kind) address(dir string) string {
 	return k.scheme + ":" + filepath.Join(dir, "L") + k.options
 }

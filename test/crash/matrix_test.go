@@ -58,7 +58,8 @@ func TestMatrix(t *testing.T) {
 	page.publish(t)
 }
 
-// cells are the rows of some kinds of locks. They are filled in when the test has ended.
+// cells returns the rows of some kinds of locks. Their cells are filled in when the test has
+// ended.
 func cells(t *testing.T, shared servers, kinds []kind) (rows [][]string) {
 	for _, m := range provoked {
 		for _, k := range kinds {

@@ -45,7 +45,7 @@ func newRemotePlace(t testing.TB, k kind, s *ftpserver.Server) *place {
 	return p
 }
 
-// by is the address of a name at the place, by way of another server address.
+// by returns the address of a name at the place, by way of another server address.
 func (p *place) by(addr, name string) string {
 	return "ftp://" + p.server.User + "@" + addr + path.Join(p.server.Home, filepath.Base(p.dir), name)
 }

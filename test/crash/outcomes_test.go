@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// outcomes are what came of disturbances. The rows are in the order of their first disturbance.
-// Each row has a column for every way to disturb.
+// outcomes collects what came of disturbances, as rows. The rows are in the order of their first
+// disturbance. Each row has a column for every way to disturb.
 type outcomes struct {
 	columns []string
 
@@ -39,7 +39,7 @@ func (o *outcomes) add(n int, row, column, came string) {
 	}
 }
 
-// rows are the rows of a table, for a kind of lock.
+// rows returns the rows of a table, for a kind of lock.
 func (o *outcomes) rows(kind string) [][]string {
 	o.mu.Lock()
 	defer o.mu.Unlock()

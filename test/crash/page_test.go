@@ -110,7 +110,7 @@ func parseRows(text string, keys int) map[string][]string {
 	return all
 }
 
-// tableRows are the rows of all tables in a text, with their heads.
+// tableRows returns the rows of all tables in a text, with their heads.
 func tableRows(text string) [][]string {
 	var all [][]string
 	for line := range strings.Lines(text) {

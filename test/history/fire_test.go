@@ -47,7 +47,7 @@ var harms = []harm{
 	{"both stopped", syscall.SIGSTOP, syscall.SIGSTOP},
 }
 
-// A fire is one rival's lock, those who contend for it, and what became of them.
+// A fire is one rival's lock with its contenders, and what became of them.
 type fire struct {
 	t       *testing.T
 	ground  ground
@@ -66,8 +66,9 @@ type fire struct {
 }
 
 // TestRivals: the same processes do the same work under our locks and under others', and come to
-// the same harm. What became of it is a row of the page, for each. Of ours none may be stuck, and
-// no two may be inside unless the helper of one of them was stopped, which it then is told.
+// the same harm. What becomes of each rival is a row of the page. None of our locks may be stuck.
+// No two workers may be inside one of our locks, unless the helper of one of them was stopped;
+// that worker is then told.
 func TestRivals(t *testing.T) {
 	if !*long {
 		t.Skip("takes eight minutes: only with -long")
@@ -88,7 +89,7 @@ func TestRivals(t *testing.T) {
 	lab.Publish(t, rivalsPage, rivalsTitle, fmt.Sprintf(rivalsText, time.Now().Format("2 January 2006"), rivalsCrowd, rivalsRounds, len(harms), harmAfter, pauseTime, thisMachine{}.patience())+strings.Join(rows, ""), true)
 }
 
-// TestRivalsPage: the page has each of them.
+// TestRivalsPage: the page has each rival.
 func TestRivalsPage(t *testing.T) {
 	text, err := os.ReadFile(rivalsPage)
 	if err != nil {
@@ -145,7 +146,7 @@ func (r rival) burn(t *testing.T, on ground) string {
 	return f.row(r)
 }
 
-// contend takes the lock until all harms were done, as the contender of this number.
+// contend takes the lock again and again, as contender n, until all harms were done.
 func (f *fire) contend(n int) {
 	for {
 		h, name, more := f.next()
@@ -196,7 +197,7 @@ func (f *fire) round(n int, h harm, name string) {
 	for seen := alive; pid != 0 && !gone(pid); time.Sleep(5 * time.Millisecond) {
 		alive, seen = seen, clock.Boot{}.Now()
 	}
-	f.end(name, alive) // when it was last seen, so that what is recorded is shorter than what was
+	f.end(name, alive) // the time when the worker was last seen, so that the recorded time is not longer than the real one
 	select {
 	case <-ended:
 	case <-time.After(f.ground.patience()):
@@ -205,7 +206,8 @@ func (f *fire) round(n int, h harm, name string) {
 	}
 }
 
-// await waits until a worker has begun, and returns its pid as it has it; 0: its keeper has ended without it.
+// await waits until a worker has begun, and returns its pid as the worker itself sees it. It
+// returns 0 if the keeper has ended without a worker.
 func (f *fire) await(name string, ended <-chan struct{}) int {
 	for over := false; ; time.Sleep(5 * time.Millisecond) {
 		for _, n := range notes(f.t, f.log) {
@@ -227,12 +229,12 @@ func (f *fire) await(name string, ended <-chan struct{}) int {
 	}
 }
 
-// harm does it to a worker and its keeper. What was started, which may be the keeper, stops when
-// the keeper does.
+// harm harms a worker and its keeper. The started process, which may be the keeper itself, stops
+// when the keeper stops, and is continued with it.
 func (f *fire) harm(h harm, name string, started, keeper, worker int) {
 	time.Sleep(harmAfter)
 	if h.worker == syscall.SIGKILL {
-		f.end(name, clock.Boot{}.Now()) // what it may do from now on counts for nothing
+		f.end(name, clock.Boot{}.Now()) // whatever the worker may do from now on does not count
 	}
 	send := func(pid int, s syscall.Signal) {
 		if s != 0 {
@@ -287,7 +289,7 @@ func (f *fire) operate(over <-chan struct{}) {
 	}
 }
 
-// row judges, and returns a row of the page.
+// row judges the fire, and returns its row of the page.
 func (f *fire) row(r rival) string {
 	all, how := f.history()
 	overlaps, untold, longest := 0, 0, time.Duration(0)
@@ -326,7 +328,7 @@ func (f *fire) row(r rival) string {
 	return fmt.Sprintf("| %s | %d | %d | %s | %s | %d | %d | %s |\n", r.name, len(all), len(f.harmed), over, strings.Join(causes, ", "), untold, len(f.stuck), f.wait(all))
 }
 
-// history is when workers were inside, and how each ended.
+// history returns when workers were inside, and how each ended.
 func (f *fire) history() (all []holds.Hold, how map[string]string) {
 	how = map[string]string{}
 	ends := map[string]time.Duration{}
@@ -350,7 +352,7 @@ func (f *fire) history() (all []holds.Hold, how map[string]string) {
 	return all, how
 }
 
-// wait is the longest time between the end of one and the beginning of the next.
+// wait returns the longest time between the end of one worker and the beginning of the next.
 func (f *fire) wait(all []holds.Hold) string {
 	var longest, free time.Duration
 	for i, h := range all {

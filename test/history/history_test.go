@@ -27,7 +27,7 @@ func TestHistory(t *testing.T) {
 	newHistory(t, toKill(), func(k kind) kind { return k }).run()
 }
 
-// A history is what becomes of some cells.
+// A history runs some cells, and records what becomes of them.
 type history struct {
 	*testing.T
 	r       *recorder
@@ -36,7 +36,7 @@ type history struct {
 	tallies map[string]*tally
 }
 
-// newHistory prepares one, of the kinds that were chosen, each as changed says.
+// newHistory prepares a history of the chosen kinds, each changed by changed.
 func newHistory(t *testing.T, kills int, changed func(kind) kind) *history {
 	t.Helper()
 	chance := *seed
@@ -49,7 +49,7 @@ func newHistory(t *testing.T, kills int, changed func(kind) kind) *history {
 	return h
 }
 
-// run lets it happen, and judges it.
+// run runs the history to its end, and judges it.
 func (h *history) run() {
 	h.Helper()
 	helper, parent := lab.Program(h, "cmd/locksmith"), lab.Program(h, "test/history/parent")
@@ -71,7 +71,7 @@ func (h *history) run() {
 	judge(h.T, h.cells)
 }
 
-// newCells makes the cells of the chosen kinds, each as changed says.
+// newCells makes the cells of the chosen kinds, each changed by changed.
 func newCells(t *testing.T, changed func(kind) kind) (chosen []kind, cells []*cell, tallies map[string]*tally) {
 	t.Helper()
 	pattern, err := regexp.Compile(*chosenKinds)

@@ -36,8 +36,8 @@ func shared(position int) int { return -1 - position }
 
 func alone(n int) [][]int { return slices.Repeat([][]int{{0}}, n) }
 
-// kinds are all kinds. s is the server for the FTP kinds, store that for the objects, and flock1 a
-// helper that locks with flock(1).
+// kinds returns all kinds. s is the server for the FTP kinds, store the one for objects, and
+// flock1 a helper that locks with flock(1).
 func kinds(s *ftpserver.Server, store *s3server.Server, flock1 string) []kind {
 	ftp := fmt.Sprintf("ftp://%s@%s/%%[2]s", s.User, s.Addr)
 	mixed := [][]int{{0}, {0}, {shared(0)}, {shared(0)}}

@@ -34,13 +34,13 @@ const (
 
 func TestMain(m *testing.M) {
 	s3server.SetEnvironment()
-	if os.Getenv("LAB_HOSTS") != "" { // in a guest, of one processor, where all mostly wait
+	if os.Getenv("LAB_HOSTS") != "" { // a guest has one processor, and its processes mostly wait
 		lab.Parallel(4)
 	}
 	lab.Main(m, map[string]func() int{roleBroken: brokenHelper, roleWorker: work})
 }
 
-// toKill is how many kills there shall be.
+// toKill returns how many kills there shall be.
 func toKill() int {
 	given := false
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "kills" })

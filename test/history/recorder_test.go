@@ -64,14 +64,14 @@ func newRecorder(t *testing.T, seed uint64, kills int) *recorder {
 	return r
 }
 
-// said is the beginning of what parents and helpers wrote to standard error.
+// said returns the beginning of what parents and helpers wrote to standard error.
 func (r *recorder) said() string {
 	text := make([]byte, 2000)
 	n, _ := r.stderr.ReadAt(text, 0) // the text may be shorter
 	return string(text[:n])
 }
 
-// killed is how many kills there were.
+// killed returns how many kills there were.
 func (r *recorder) killed() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -79,7 +79,7 @@ func notes(t *testing.T, file string) (all []note) {
 	return all
 }
 
-// gone reports that a worker has ended, also if nobody has waited for it.
+// gone reports whether a worker has ended, even if nobody has waited for it yet.
 func gone(pid int) bool {
 	p, err := process.Find(pid)
 	return err != nil || p.Gone()

@@ -17,7 +17,7 @@ import (
 // glance is how long we look for what must not happen.
 const glance = 200 * time.Millisecond
 
-// A pair is a kind of lock, and a tool that is to live with it.
+// A pair is a kind of lock and a tool that is to live with it.
 type pair struct {
 	scheme  string
 	options string
@@ -48,13 +48,13 @@ func (c *cell) address() string { return c.scheme + c.path() + c.options }
 // input ends.
 type holder struct{ *lab.Process }
 
-// ours is a locksmith as a holder.
+// ours starts a locksmith as a holder.
 func (c *cell) ours(flags ...string) holder {
 	c.Helper()
 	return holder{lab.Start(c.T, c.run(append(flags, c.address(), "--", "sh", "-c", "echo held; exec cat")...))}
 }
 
-// theirs is the tool's holder.
+// theirs starts the tool's holder.
 func (c *cell) theirs() holder {
 	c.Helper()
 	return holder{lab.Start(c.T, c.tool.command(false, "hold", c.path()))}
@@ -98,7 +98,8 @@ func (c *cell) weTake(flags ...string) bool {
 	return status == 0
 }
 
-// they has the tool try. The status is 0, held, or another if the tool could not tell.
+// they lets the tool try the lock. The status is 0, held, or another one if the tool could not
+// tell.
 func (c *cell) they(old bool) (status int, said string) {
 	c.Helper()
 	status, said = lab.Run(c.T, c.tool.command(old, "try", c.path()))
@@ -112,7 +113,7 @@ func (c *cell) age(d time.Duration) {
 	mustWork(c.T, os.Chtimes(c.path(), time.Now(), time.Now().Add(-d)))
 }
 
-// modified is the time of the lock.
+// modified returns the lock's time.
 func (c *cell) modified() time.Time {
 	c.Helper()
 	info, err := os.Lstat(c.path())

@@ -45,12 +45,13 @@ if ($verb == "hold") { echo "held\n"; stream_get_contents(STDIN); }
 if ($verb == "loop") { passthru(implode(" ", array_map("escapeshellarg", array_slice($argv, 3))), $status); exit($status); }' --`
 )
 
-// called is a locker whose program is told hold, try or loop.
+// called returns a locker whose program is told hold, try or loop.
 func called(name, probe, program string) locker {
 	return locker{name: name, probe: probe, hold: "exec " + program + ` "$0" hold`, try: program + ` "$0" try`, loop: program + ` "$0" loop "$@"`}
 }
 
-// run is a locker that runs commands under the lock. more is for one that does not wait.
+// run returns a locker that runs commands under the lock. more has the options for a try that
+// does not wait.
 func run(name, program, more string) locker {
 	return locker{name: name, probe: "command -v " + strings.Fields(program)[0], hold: "exec " + program + ` "$0" ` + stays, try: program + " " + more + ` "$0" true`, loop: program + ` "$0" "$@"`}
 }

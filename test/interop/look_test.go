@@ -50,7 +50,7 @@ const (
 	linger = 500 * time.Millisecond // after the last release; testdata has it, too
 )
 
-// contend has ours and theirs take the lock in turns. Then it looks into the book in which all
+// contend lets ours and theirs take the lock in turns. Then it looks into the book in which all
 // wrote while they had the lock.
 func (c *cell) contend() string {
 	book := filepath.Join(c.TempDir(), "book")
@@ -126,8 +126,8 @@ func (c *cell) oursStays() {
 	h.leave() // fails if the lock was lost
 }
 
-// theirsStays: they give signs of life for longer than our lease. That shows nothing if the
-// machine paused, and they gave none.
+// theirsStays: the tool's holder gives signs of life for longer than our lease. That shows
+// nothing if the machine paused, and the holder gave none.
 func (c *cell) theirsStays() {
 	const lease = 6 * time.Second
 	for {
@@ -152,7 +152,7 @@ func (c *cell) theirsStays() {
 	}
 }
 
-// theirCrash tells when we break the lock of a holder of theirs that was killed.
+// theirCrash returns when we break the lock of a holder of theirs that was killed.
 func (c *cell) theirCrash() string {
 	c.theirs().held().Kill()
 	patience := lab.Patience
@@ -178,7 +178,7 @@ func (c *cell) reaped() bool {
 	return !c.exists()
 }
 
-// ourCrash tells when the tool breaks the lock of a holder of ours that was killed.
+// ourCrash returns when the tool breaks the lock of a holder of ours that was killed.
 func (c *cell) ourCrash() string {
 	c.crash()
 	// The kernel may take a moment to end what the dead locksmith ran.
@@ -208,7 +208,7 @@ var ages = []struct {
 	age  time.Duration
 }{{"0", 0}, {"30 s", 30 * time.Second}, {"4 min", 4 * time.Minute}, {"6 min", 6 * time.Minute}, {"2 h", 2 * time.Hour}}
 
-// whenBroken tells at what age the tool breaks the lock of our crashed holder.
+// whenBroken returns the age at which the tool breaks the lock of our crashed holder.
 func (c *cell) whenBroken(old bool) string {
 	c.crash()
 	trouble := ""

@@ -16,7 +16,7 @@ func TestMain(m *testing.M) {
 	lab.Main(m, nil)
 }
 
-// locksmith is a command of ours.
+// locksmith returns a command of locksmith.
 func locksmith(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	lab.NotShort(t, "other people's programs take seconds")
