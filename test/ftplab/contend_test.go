@@ -45,8 +45,8 @@ func newContention(t *testing.T, p *place) *contention {
 func (m *contention) run(helpers int) { m.reapOrphans(m.Start(m.place.t, helpers)) }
 
 // orphanLooks is how often in a row an empty lock must look the same, at a look every 50 ms, to
-// be taken for an orphan. Looks are counted rather than time, since a pause of the machine is a
-// pause of all processes.
+// be taken for an orphan. Looks are counted rather than time, because a pause of the machine
+// stops all processes alike.
 const orphanLooks = 60
 
 // reapOrphans does what an operator's cron job does, until the contest is over: it removes an

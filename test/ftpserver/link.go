@@ -148,8 +148,8 @@ func (l *link) isSilent() bool {
 	return l.silent
 }
 
-// command records a command and passes it, unless a fault happens at it. It returns false if no
-// further command passes.
+// command records a command and passes it, unless a fault happens Before it. It returns false if
+// no further command passes.
 func (l *link) command(line string) bool {
 	p := l.proxy
 	p.mu.Lock()

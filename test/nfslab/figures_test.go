@@ -47,8 +47,8 @@ func calls(t *testing.T, k int) tally {
 	return all
 }
 
-// since adds up the requests that came after another tally was read, divided by by, and lists
-// them by kind.
+// since adds up the requests that came after another tally was read, divides the sum by the
+// number by, and lists them by kind.
 func (a tally) since(before tally, by float64) (sum float64, what string) {
 	for _, kind := range slices.Sorted(maps.Keys(a)) {
 		if n := float64(a[kind]-before[kind]) / by; n > 0 {
@@ -165,8 +165,8 @@ func increments(t *testing.T) {
 	figure(t, "increments", "%s", said)
 }
 
-// count runs a loop on all workers and returns how many increments a second they made, once
-// as many were made as there are workers.
+// count runs a loop on all workers, and returns how many increments a second they make once they
+// have made as many as there are workers.
 func count(t *testing.T, lock, program string) float64 {
 	t.Helper()
 	counter, stop := lock+".counter", "/mnt/lab/stop-"+filepath.Base(lock) // seen by all hosts
