@@ -36,7 +36,7 @@ type history struct {
 	tallies map[string]*tally
 }
 
-// newHistory prepares a history of the chosen kinds, each changed by changed.
+// newHistory prepares a history of the chosen kinds, each as changed returns it.
 func newHistory(t *testing.T, kills int, changed func(kind) kind) *history {
 	t.Helper()
 	chance := *seed
@@ -71,7 +71,7 @@ func (h *history) run() {
 	judge(h.T, h.cells)
 }
 
-// newCells makes the cells of the chosen kinds, each changed by changed.
+// newCells makes the cells of the chosen kinds, each as changed returns it.
 func newCells(t *testing.T, changed func(kind) kind) (chosen []kind, cells []*cell, tallies map[string]*tally) {
 	t.Helper()
 	pattern, err := regexp.Compile(*chosenKinds)

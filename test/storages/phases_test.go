@@ -53,8 +53,8 @@ func live(all []*contest) (some []*contest) {
 	return some
 }
 
-// await waits until is holds for all contests that go on. A contest for which it holds rests
-// until then. A contest in which nobody gets the lock for long has failed.
+// await waits until all contests that go on have met the condition that is checks. A contest that
+// has met it rests until then. A contest in which nobody gets the lock for long has failed.
 func (r *recorder) await(t *testing.T, phase string, all []*contest, is func(*contest) bool) {
 	t.Helper()
 	began := time.Now()

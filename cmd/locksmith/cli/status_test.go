@@ -12,7 +12,7 @@ import (
 	"locksmith/cmd/locksmith/cli/show"
 )
 
-// slowBackend answers each look after the time in takes, whatever the look's context says.
+// slowBackend answers each look after a delay, the field takes, whatever the look's context says.
 type slowBackend struct {
 	backend.Backend              // the test needs no other methods
 	takes           atomic.Int64 // nanoseconds

@@ -1,6 +1,6 @@
-// Package svg writes pictures as SVG that need no script and no link. Whatever a text contains is
-// only ever text in the picture. The package knows only the elements that our pictures have.
-// Lengths are in pixels, written to a tenth.
+// Package svg writes pictures as SVG that need nothing else, no script and no link. Whatever a
+// text contains is only ever text in the picture. The package knows only the elements that our
+// pictures have. Lengths are in pixels, written to a tenth.
 package svg
 
 import (
