@@ -119,8 +119,8 @@ func (p *place) access() backend.Access {
 	return backend.Access{CA: p.server.CA, Password: func(string, string) (string, string, error) { return p.server.Password, "", nil }}
 }
 
-// leftovers lists what a free lock should have left nothing of: everything, except, in a tree,
-// its newest tokens and an empty lock.
+// leftovers lists what should not be left of a free lock: everything except, in a tree, its
+// newest tokens and an empty lock.
 func (p *place) leftovers() []string {
 	var left []string
 	tree := p.style == "dir"

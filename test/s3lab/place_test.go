@@ -43,8 +43,7 @@ func (p place) keys(t *testing.T) []string { return p.servers[0].Keys(t, p.prefi
 // maxGenerations is how many numbers stay when a lock is free.
 const maxGenerations = 4
 
-// leftovers lists what a free lock should have left nothing of: everything except its newest
-// numbers.
+// leftovers lists what should not be left of a free lock: everything except its newest numbers.
 func (p place) leftovers(t *testing.T) (left []string) {
 	t.Helper()
 	all := p.keys(t)

@@ -19,8 +19,8 @@ import (
 )
 
 // TestHistory: eight helpers at a time take the lock or share it, while helpers, their ssh and
-// sessions of the server are killed with -9 at random moments. Nobody holds it together with
-// somebody it excludes, tokens rise, and later helpers clear up what the killed ones left.
+// sessions of the server are killed with -9 at random moments. No two hold it together that
+// exclude each other, tokens rise, and later helpers clear up what the killed ones left.
 func TestHistory(t *testing.T) {
 	t.Parallel()
 	kinds, rounds := map[string]sftpserver.Options{"OpenSSH": {}}, int32(60)

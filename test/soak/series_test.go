@@ -14,10 +14,10 @@ type series []sample
 // A trend is the medians of equal parts of a series, in order.
 type trend [8]float64
 
-// growth returns how much more there is at the end than at the beginning, as at least seven in
-// ten pairs of parts show it. So a dip in one part does not hide that the others grow, and a
-// single rise at some moment is no growth. The freed memory that Go keeps goes up and down by
-// some 100 KiB, as chance has it; what leaks goes up.
+// growth returns how much more there is at the end than at the beginning: the amount that seven
+// in ten pairs of parts show at least. So a dip in one part does not hide that the others grow,
+// and a single rise at some moment is no growth. The freed memory that Go keeps goes up and down
+// by some 100 KiB, as chance has it; what leaks goes up.
 func (t trend) growth() float64 {
 	var slopes []float64
 	for j, later := range t {
