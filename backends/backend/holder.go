@@ -39,7 +39,11 @@ func (h Holder) isStuck() bool {
 	return h.Blocked || h.Overdue || h.Verdict == owner.Orphaned && h.Lease > 0 && h.Heartbeat > late(h.Lease)
 }
 
-// late returns how long a silence must be before we mention it: a bit longer than it may be.
+// LateAfter returns how long a holder or a waiter must be silent before we mention it: a bit longer
+// than it may be.
+func (h Holder) LateAfter() time.Duration { return late(cmp.Or(h.Silence, h.Lease/4)) }
+
+// late returns a bit more than the longest silence that is usual.
 func late(most time.Duration) time.Duration { return most + most/25 + time.Second }
 
 // ByProgram describes the holder by what it held the lock for: "billing.pl (helper's pid 17004 on
@@ -114,7 +118,7 @@ func (h Holder) describe(until string) string {
 	if h.Record != nil && h.Heartbeat > 0 {
 		s += ", last heartbeat " + h.Heartbeat.Round(time.Second).String() + " ago"
 	}
-	if most := cmp.Or(h.Silence, h.Lease/4); h.Silent > late(most) {
+	if h.Silent > h.LateAfter() {
 		s += ", silent for at least " + h.Silent.Truncate(time.Second).String()
 	}
 	s += until

@@ -151,7 +151,7 @@ func (p *reaper) entries(ctx context.Context, at string, inside []dirs.Entry, wh
 // whyAlive is why an entry may not be removed, or "".
 func (p *reaper) whyAlive(f finding, in dirs.Entry, what string) string {
 	lease := f.entry.Ticket.Lease
-	silence := max(p.reaping.MaxAge, lease+lease/100)
+	silence := max(p.reaping.MaxAge, owner.WholeLease(lease))
 	if what == backend.ReapedWaiter {
 		silence = max(p.reaping.MaxAge, 2*lease)
 	}

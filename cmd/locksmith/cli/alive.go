@@ -140,7 +140,7 @@ func (b *breaking) silence(p show.Participant) time.Duration {
 	}
 	need := owner.WholeLease(cmp.Or(p.Lease, b.usualLease()))
 	if p.Silence > p.Lease {
-		need = max(need, p.Silence+p.Silence/25+time.Second)
+		need = max(need, p.LateAfter())
 	}
 	return need
 }

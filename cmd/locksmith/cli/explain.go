@@ -121,7 +121,9 @@ func (x explainer) elsewhere(p show.Participant) (text string, beats bool) {
 		return "", false
 	case p.Lease == 0 || old == 0:
 		return "nothing tells at one look how old its last sign of life is" + look, false
-	case old <= p.Lease/4+p.Lease/25+time.Second:
+	case old <= p.LateAfter() && p.Silence > p.Lease:
+		return fmt.Sprintf("it beats every %v: its last sign of life is %v old%s", rounded(p.Silence), rounded(old), look), true
+	case old <= p.LateAfter():
 		return fmt.Sprintf("it beats: its last sign of life is %v old, and its lease %v%s", rounded(old), p.Lease, look), true
 	case !isOver(p.Holder):
 		return fmt.Sprintf("it is late: its last sign of life is %v old, and its lease of %v is over in %v; %s%s",
@@ -155,11 +157,14 @@ func whereToLook(r *owner.Record) string {
 	return look + ", in its container on this machine"
 }
 
-func isOver(h backend.Holder) bool { return h.Lease > 0 && max(h.Heartbeat, h.Silent) > h.Lease }
+// isOver reports whether somebody was silent for longer than its lease, and than it may be.
+func isOver(h backend.Holder) bool {
+	return h.Lease > 0 && max(h.Heartbeat, h.Silent) > max(h.Lease, h.LateAfter())
+}
 
 // whole is for how long others watch before they break a holder of this lease, in full seconds.
 func whole(lease time.Duration) time.Duration {
-	return (lease + lease/100).Truncate(time.Second) + time.Second
+	return owner.WholeLease(lease).Truncate(time.Second) + time.Second
 }
 
 func rounded(d time.Duration) time.Duration { return d.Round(time.Second) }

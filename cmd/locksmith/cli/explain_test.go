@@ -1,11 +1,43 @@
 package cli
 
 import (
+	"strings"
 	"testing"
+	"time"
 
+	"locksmith/backends/backend"
+	"locksmith/backends/owner"
 	"locksmith/cmd/locksmith/cli/flags"
 	"locksmith/cmd/locksmith/cli/request"
+	"locksmith/cmd/locksmith/cli/show"
 )
+
+// TestExplainSilence: somebody is late, or its lease is over, only when it was silent for longer than
+// it may be. A waiter in plain style beats less often than once in its lease.
+func TestExplainSilence(t *testing.T) {
+	for _, c := range []struct {
+		silence, old time.Duration
+		usual        bool // nothing needs to be said of one who waits
+		says         string
+	}{
+		{0, 16 * time.Second, true, "it beats: "},
+		{0, 17 * time.Second, true, "it is late: "},
+		{0, 70 * time.Second, false, "its lease of 1m0s has been over for 10s"},
+		{100 * time.Second, 50 * time.Second, true, "it beats every 1m40s: "},
+		{100 * time.Second, 70 * time.Second, true, "it beats every 1m40s: "},
+		{100 * time.Second, 104 * time.Second, true, "it beats every 1m40s: "},
+		{100 * time.Second, 110 * time.Second, false, "its lease of 1m0s has been over for 50s"},
+	} {
+		p := show.Participant{Holder: backend.Holder{ID: "a", Verdict: owner.Unknown, Lease: time.Minute, Silence: c.silence, Heartbeat: c.old, Sign: "1"}, Waits: true}
+		x := explainer{lock: "mkdir:/lock", waiters: 1, command: func(...string) string { return "" }}
+		if text, beats := x.elsewhere(p); !strings.Contains(text, c.says) || beats != strings.HasPrefix(c.says, "it beats") {
+			t.Errorf("%v old where %v is usual: %q, %v, want %q", c.old, c.silence, text, beats, c.says)
+		}
+		if x.isUsual(p) != c.usual {
+			t.Errorf("%v old where %v is usual: usual is %v", c.old, c.silence, !c.usual)
+		}
+	}
+}
 
 // TestBreakCommand: the command line that is advised names the lock as the user's did.
 func TestBreakCommand(t *testing.T) {
