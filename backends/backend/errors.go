@@ -144,6 +144,16 @@ func Unclear(err error) bool {
 		syscall.EHOSTDOWN, syscall.EHOSTUNREACH, syscall.ENETUNREACH, syscall.ECONNREFUSED, syscall.ECONNRESET)
 }
 
+// BlameMount gives the error of a call that a mount did not answer clearly its code and advice. It
+// reports whether the error was that of such a call.
+func (e *Error) BlameMount() bool {
+	if !Unclear(e.Err) && !IsErrno(e.Err, syscall.ENOLCK) {
+		return false
+	}
+	e.Code, e.Hint = protocol.Unreachable, "look at the server and the mount, then try again"
+	return true
+}
+
 // IsErrno reports that an error is one of these errors of the operating system.
 func IsErrno(err error, all ...syscall.Errno) bool {
 	for _, errno := range all {

@@ -28,7 +28,7 @@ func (r Request) Checked(lock Name, what string, modes ...string) (Request, erro
 		return r, lock.Usage(op, what+" cannot be shared", "leave out --shared, or use nfs:, which can be shared, on this disk, too")
 	case !slices.Contains(modes, mode):
 		return r, lock.Usage(op, what+" cannot be "+Quoted(mode), "use "+strings.Join(modes, " or "))
-	case lease < owner.MinLease || lease > owner.MaxLease:
+	case !owner.IsLease(lease):
 		return r, lock.Usage(op, fmt.Sprintf("a lease of %v is not between %v and %v", lease, owner.MinLease, owner.MaxLease), "choose another")
 	}
 	return r, nil

@@ -9,7 +9,6 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/lockfile"
-	"locksmith/protocol"
 )
 
 // A FileTree is a Tree on a file system.
@@ -85,8 +84,7 @@ func (t FileTree) fail(path string, err error) error {
 		e.Hint = "name a directory; of one lock tells: locksmith status"
 	case errors.Is(err, fs.ErrPermission):
 		e.Hint = "run it as somebody who may read there"
-	case backend.Unclear(err):
-		e.Code, e.Hint = protocol.Unreachable, "look at the server and the mount, then try again"
+	case e.BlameMount():
 	case errors.Is(err, fs.ErrNotExist):
 		e.Hint = "correct the path"
 	}

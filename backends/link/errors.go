@@ -35,8 +35,7 @@ func (l *Lock) fail(op string, err error) error { return l.Address.Fail(op, err,
 
 func explain(e *backend.Error) {
 	switch {
-	case backend.Unclear(e.Err), errors.Is(e.Err, unix.ENOLCK):
-		e.Code, e.Hint = protocol.Unreachable, "look at the server and the mount, then try again"
+	case e.BlameMount():
 	case errors.Is(e.Err, unix.EEXIST):
 		e.Code, e.Hint = protocol.CannotCreate, "find out what is there: locksmith doctor"
 	case errors.Is(e.Err, unix.EINVAL): // a file that was just linked cannot be opened

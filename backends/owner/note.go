@@ -52,11 +52,11 @@ func (n Note) Name() string {
 // ParseNoteName parses what Name returned, and nothing else.
 func ParseNoteName(name string) (Note, bool) {
 	digits, id, _ := strings.Cut(name, "-")
-	ms, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil || ms < MinLease.Milliseconds() || ms > MaxLease.Milliseconds() {
+	lease, ok := ParseLease(digits)
+	if !ok {
 		return Note{}, false
 	}
-	n := Note{ID: id, Lease: time.Duration(ms) * time.Millisecond}
+	n := Note{ID: id, Lease: lease}
 	return n, IsID(id) && n.Name() == name
 }
 

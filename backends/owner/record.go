@@ -20,6 +20,18 @@ const (
 	MaxLease = 366 * 24 * time.Hour
 )
 
+// IsLease reports whether a lease may be so long.
+func IsLease(d time.Duration) bool { return d >= MinLease && d <= MaxLease }
+
+// ParseLease reads a lease in milliseconds, as it stands in names.
+func ParseLease(digits string) (lease time.Duration, ok bool) {
+	ms, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil || ms < MinLease.Milliseconds() || ms > MaxLease.Milliseconds() {
+		return 0, false
+	}
+	return time.Duration(ms) * time.Millisecond, true
+}
+
 // WholeLease is how long a holder must be seen silent. It is 1 % more than the lease, because
 // clocks run at unequal rates: by then the lease is over by the holder's own clock, too.
 func WholeLease(lease time.Duration) time.Duration { return lease + lease/100 }
@@ -235,7 +247,7 @@ func (p *fieldReader) process(pid, start string) process.Process {
 
 func (p *fieldReader) lease(key string) time.Duration {
 	d, err := p.line.Millis(key)
-	if err != nil || d < MinLease || d > MaxLease {
+	if err != nil || !IsLease(d) {
 		p.fail("%s is not a lease between %v and %v", key, MinLease, MaxLease)
 	}
 	return d

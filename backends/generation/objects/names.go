@@ -31,13 +31,13 @@ func parseTicket(s string) (ticket, bool) {
 	if len(parts) != 3 {
 		return ticket{}, false
 	}
-	at, err1 := strconv.ParseInt(parts[0], 10, 64)
-	ms, err2 := strconv.ParseInt(parts[1], 10, 64)
-	if err1 != nil || err2 != nil || at < 0 || ms > owner.MaxLease.Milliseconds() {
+	at, err := strconv.ParseInt(parts[0], 10, 64)
+	lease, ok := owner.ParseLease(parts[1])
+	if err != nil || at < 0 || !ok {
 		return ticket{}, false
 	}
-	t := ticket{at, time.Duration(ms) * time.Millisecond, parts[2]}
-	return t, t.lease >= owner.MinLease && owner.IsID(t.id) && t.String() == s
+	t := ticket{at, lease, parts[2]}
+	return t, owner.IsID(t.id) && t.String() == s
 }
 
 const (

@@ -54,8 +54,7 @@ const makeOp = "make the lock directory"
 
 func explain(e *backend.Error) {
 	switch {
-	case backend.Unclear(e.Err), errors.Is(e.Err, unix.ENOLCK):
-		e.Code, e.Hint = protocol.Unreachable, "look at the server and the mount, then try again"
+	case e.BlameMount():
 	case errors.Is(e.Err, fs.ErrPermission):
 		path, _, _ := strings.Cut(e.Lock[strings.Index(e.Lock, ":")+1:], "?")
 		if strings.HasPrefix(path, "//") {

@@ -26,13 +26,12 @@ func (t Ticket) String() string { return fmt.Sprintf("%d-%s", t.Lease.Millisecon
 // ParseTicket reads what String wrote, and nothing else.
 func ParseTicket(s string) (Ticket, bool) {
 	digits, id, _ := strings.Cut(s, "-")
-	ms, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil || ms > owner.MaxLease.Milliseconds() {
+	lease, ok := owner.ParseLease(digits)
+	if !ok {
 		return Ticket{}, false
 	}
-	t := Ticket{Lease: time.Duration(ms) * time.Millisecond, ID: id}
-	ok := t.Lease >= owner.MinLease && owner.IsID(id) && t.String() == s
-	return t, ok
+	t := Ticket{Lease: lease, ID: id}
+	return t, owner.IsID(id) && t.String() == s
 }
 
 // A Kind is the first letter of an entry's name.

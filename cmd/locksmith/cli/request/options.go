@@ -99,7 +99,7 @@ func (o *Options) LogsJSON() bool { return o.logFormat == "json" }
 
 // check refuses values out of bounds. Its errors begin with the flag's name.
 func (o *Options) check() error {
-	if o.lease < owner.MinLease || o.lease > owner.MaxLease {
+	if !owner.IsLease(o.lease) {
 		return fmt.Errorf("lease %v is not between %v and %v", o.lease, owner.MinLease, owner.MaxLease)
 	}
 	if o.grace > owner.MaxLease {
