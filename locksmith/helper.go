@@ -28,6 +28,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/owner"
 	"locksmith/protocol"
 )
 
@@ -216,7 +217,7 @@ func (h *Helper) choose(i int) {
 
 // refresh is the time from one heartbeat to the next.
 func (h *Helper) refresh() time.Duration {
-	most := h.Request.Owner.Lease / 4
+	most := owner.BeatsEvery(h.Request.Owner.Lease)
 	if h.Refresh <= 0 {
 		return most
 	}

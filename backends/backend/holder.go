@@ -41,7 +41,7 @@ func (h Holder) isStuck() bool {
 
 // LateAfter returns how long a holder or a waiter must be silent before we mention it: a bit longer
 // than it may be.
-func (h Holder) LateAfter() time.Duration { return late(cmp.Or(h.Silence, h.Lease/4)) }
+func (h Holder) LateAfter() time.Duration { return late(cmp.Or(h.Silence, owner.BeatsEvery(h.Lease))) }
 
 // late returns a bit more than the longest silence that is usual.
 func late(most time.Duration) time.Duration { return most + most/25 + time.Second }

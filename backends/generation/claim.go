@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"locksmith/backends/clock"
+	"locksmith/backends/owner"
 )
 
 // A Reservation is ours, in one form. It has a Claim.
@@ -52,4 +53,6 @@ func (c *Claim) Refresh(ctx context.Context, send func(context.Context) error) e
 // Own is for Reservation.
 func (c *Claim) Own() *Claim { return c }
 
-func (c *Claim) untilBeat() time.Duration { return c.Confirmed + c.Lease/4 - c.Clock.Now() }
+func (c *Claim) untilBeat() time.Duration {
+	return c.Confirmed + owner.BeatsEvery(c.Lease) - c.Clock.Now()
+}

@@ -173,7 +173,7 @@ func (a *attempt) untilBeat() time.Duration {
 // who came together do not stay together.
 func (l *Lock) waiterBeats(t labels.Ticket) time.Duration {
 	if l.Style == DirStyle {
-		return t.Lease / 4
+		return owner.BeatsEvery(t.Lease)
 	}
 	sum := fnv.New32()
 	_, _ = sum.Write([]byte(t.ID))

@@ -32,6 +32,10 @@ func ParseLease(digits string) (lease time.Duration, ok bool) {
 	return time.Duration(ms) * time.Millisecond, true
 }
 
+// BeatsEvery is how long after a heartbeat the next one is due, at the latest. So one that fails
+// leaves time for others before the lease is over.
+func BeatsEvery(lease time.Duration) time.Duration { return lease / 4 }
+
 // WholeLease is how long a holder must be seen silent. It is 1 % more than the lease, because
 // clocks run at unequal rates: by then the lease is over by the holder's own clock, too.
 func WholeLease(lease time.Duration) time.Duration { return lease + lease/100 }

@@ -13,6 +13,7 @@ import (
 	"locksmith/backends/clock"
 	"locksmith/backends/detached"
 	"locksmith/backends/member"
+	"locksmith/backends/owner"
 	"locksmith/protocol"
 )
 
@@ -228,7 +229,7 @@ func (a *attempt) waitHolding(ctx context.Context) error {
 	defer cancel()
 	wait := detached.GoErr(func() error { return a.refused.Wait(waiting) })
 	for {
-		beat := a.clock.NewTimer(a.request.Owner.Lease / 4)
+		beat := a.clock.NewTimer(owner.BeatsEvery(a.request.Owner.Lease))
 		select {
 		case <-wait.Done():
 			beat.Stop()

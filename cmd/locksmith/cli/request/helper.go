@@ -10,6 +10,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/backoff"
 	"locksmith/backends/clock"
+	"locksmith/backends/owner"
 	"locksmith/cmd/locksmith/cli/flags"
 	"locksmith/cmd/locksmith/memory"
 	"locksmith/cmd/locksmith/profile"
@@ -170,7 +171,7 @@ func (o *Options) adapt(p *profile.Profile, lock string) {
 		o.lease = usual.Lease
 	}
 	if !o.given("refresh") && p.Refresh == nil {
-		o.refresh = min(usual.Refresh, o.lease/4)
+		o.refresh = min(usual.Refresh, owner.BeatsEvery(o.lease))
 	}
 }
 

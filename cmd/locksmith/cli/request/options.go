@@ -120,9 +120,9 @@ const shortestRefresh = time.Second
 // checkRefresh refuses a refresh that does not go with the lease.
 func (o *Options) checkRefresh() error {
 	switch {
-	case o.refresh > o.lease/4:
+	case o.refresh > owner.BeatsEvery(o.lease):
 		return fmt.Errorf("refresh %v is more than a quarter of the lease of %v", o.refresh, o.lease)
-	case o.refresh > 0 && o.refresh < min(shortestRefresh, o.lease/4):
+	case o.refresh > 0 && o.refresh < min(shortestRefresh, owner.BeatsEvery(o.lease)):
 		return fmt.Errorf("refresh %v is less than a second", o.refresh)
 	}
 	return nil
