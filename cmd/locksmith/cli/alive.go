@@ -8,11 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"locksmith/backends/backend"
 	"locksmith/backends/clock"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
-	"locksmith/cmd/locksmith/cli/programs"
+	"locksmith/cmd/locksmith/cli/advice"
 	"locksmith/cmd/locksmith/cli/request"
 	"locksmith/cmd/locksmith/cli/show"
 )
@@ -26,7 +25,7 @@ func (b *breaking) ask(ctx context.Context, p show.Participant) error {
 	if b.force {
 		return nil
 	}
-	why, isHelper := life(p.Holder)
+	why, isHelper := advice.Life(p.Holder)
 	if p.OfKernel {
 		why = cmp.Or(why, "the kernel keeps it")
 	}
@@ -50,31 +49,6 @@ func (b *breaking) askParent(p show.Participant) error {
 		"leave out --left-by to have it judged as anybody's")
 }
 
-const thatIsYou = "that is you"
-
-// life is a proof that somebody lives, or "". isHelper says that the proof is the helper on
-// record, so ending that helps.
-func life(h backend.Holder) (why string, isHelper bool) {
-	if r := h.Record; r != nil {
-		lives, visible := r.Lives(owner.Here())
-		for _, p := range []process.Process{r.Helper, r.Parent} {
-			if visible && isAncestor(p) {
-				return fmt.Sprintf(thatIsYou+": this command runs below pid %d, which has it", p.PID), false
-			}
-		}
-		switch {
-		case visible && lives == r.Helper:
-			return alive(r), true
-		case visible:
-			return orphaned(r), false
-		}
-	}
-	if h.Verdict == owner.Alive {
-		return fmt.Sprintf("it is alive: pid %d runs on this machine", h.PID), false
-	}
-	return "", false
-}
-
 // instead says what to do about somebody that lives. The kernel keeps a lock of local: for a
 // helper, even against --force.
 func (b *breaking) instead(p show.Participant, isHelper bool) string {
@@ -83,15 +57,12 @@ func (b *breaking) instead(p show.Participant, isHelper bool) string {
 	case p.OfKernel:
 		return p.EndingKept()
 	case isHelper && strings.HasPrefix(b.address, "local:"):
-		return ending(p.Record)
+		return advice.Ending(p.Record)
 	case isHelper && len(p.Record.Stopped()) > 0:
-		return ending(p.Record) + "; or " + force
+		return advice.Ending(p.Record) + "; or " + force
 	}
 	return "let it end, or " + force
 }
-
-// isAncestor leaves out the first process, which is everybody's.
-func isAncestor(p process.Process) bool { return p.PID > 1 && programs.HasAncestor(p) }
 
 // observe watches the heartbeat until its lease is over.
 func (b *breaking) observe(ctx context.Context, p show.Participant) error {

@@ -16,6 +16,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
 	"locksmith/backends/process"
+	"locksmith/cmd/locksmith/cli/advice"
 	"locksmith/cmd/locksmith/cli/flags"
 	"locksmith/cmd/locksmith/cli/request"
 	"locksmith/cmd/locksmith/cli/show"
@@ -178,10 +179,10 @@ func (b *breaking) offer(s show.Lock) error {
 }
 
 func (b *breaking) list(s show.Lock) {
-	x := explainer{b.address, s.CountWaiters(), b.command}
+	x := advice.Adviser{Waiters: s.CountWaiters(), Command: b.command}
 	for _, p := range s.All() {
 		fmt.Fprintln(os.Stderr, p.Line(b.address))
-		lines := x.explain(p)
+		lines := x.Explain(p)
 		if !slices.Contains(lines, b.command("--id", p.ID)) && p.ID != "" {
 			lines = append(lines, "its id is "+p.ID)
 		}
@@ -193,7 +194,7 @@ func (b *breaking) list(s show.Lock) {
 
 // command is the command line that breaks a participant; more says which.
 func (b *breaking) command(more ...string) string {
-	return breakCommand(&b.Named, b.args, more...)
+	return advice.BreakCommand(&b.Named, b.args, more...)
 }
 
 // quoted is a word as a shell reads it.

@@ -12,6 +12,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
 	"locksmith/backends/detached"
+	"locksmith/cmd/locksmith/cli/advice"
 	"locksmith/cmd/locksmith/cli/flags"
 	"locksmith/cmd/locksmith/cli/request"
 	"locksmith/cmd/locksmith/cli/show"
@@ -187,14 +188,14 @@ func (v *view) look(ctx context.Context) (show.Lock, error) {
 
 // explain tells of those of whom there is more to say than that they hold or wait.
 func (v *view) explain(waiters int) func(show.Participant) []string {
-	x := explainer{v.address, waiters, func(more ...string) string {
-		return breakCommand(&request.Named{Connect: *v.connect}, []string{v.lock}, more...)
+	x := advice.Adviser{Waiters: waiters, Command: func(more ...string) string {
+		return advice.BreakCommand(&request.Named{Connect: *v.connect}, []string{v.lock}, more...)
 	}}
 	return func(p show.Participant) []string {
-		if x.isUsual(p) {
+		if x.IsUsual(p) {
 			return nil
 		}
-		return x.explain(p)
+		return x.Explain(p)
 	}
 }
 

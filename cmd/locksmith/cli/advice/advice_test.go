@@ -1,4 +1,4 @@
-package cli
+package advice
 
 import (
 	"strings"
@@ -29,11 +29,11 @@ func TestExplainSilence(t *testing.T) {
 		{100 * time.Second, 110 * time.Second, false, "its lease of 1m0s has been over for 50s"},
 	} {
 		p := show.Participant{Holder: backend.Holder{ID: "a", Verdict: owner.Unknown, Lease: time.Minute, Silence: c.silence, Heartbeat: c.old, Sign: "1"}, Waits: true}
-		x := explainer{lock: "mkdir:/lock", waiters: 1, command: func(...string) string { return "" }}
+		x := Adviser{Waiters: 1, Command: func(...string) string { return "" }}
 		if text, beats := x.elsewhere(p); !strings.Contains(text, c.says) || beats != strings.HasPrefix(c.says, "it beats") {
 			t.Errorf("%v old where %v is usual: %q, %v, want %q", c.old, c.silence, text, beats, c.says)
 		}
-		if x.isUsual(p) != c.usual {
+		if x.IsUsual(p) != c.usual {
 			t.Errorf("%v old where %v is usual: usual is %v", c.old, c.silence, !c.usual)
 		}
 	}
@@ -47,7 +47,7 @@ func TestBreakCommand(t *testing.T) {
 		"locksmith break --for a --suffix .lck link: --force":    {File: flags.File{Path: "a", Suffix: ".lck"}},
 		"locksmith break --for 'a b' --suffix ' ' link: --force": {File: flags.File{Path: "a b", Suffix: " "}},
 	} {
-		if got := breakCommand(&n, []string{"link:"}, "--force"); got != want {
+		if got := BreakCommand(&n, []string{"link:"}, "--force"); got != want {
 			t.Errorf("advised is %s, want %s", got, want)
 		}
 	}

@@ -1,4 +1,5 @@
-package cli
+// Package advice tells people why somebody has a lock, and the one thing that safely ends that.
+package advice
 
 import (
 	"cmp"
@@ -11,22 +12,21 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
+	"locksmith/cmd/locksmith/cli/programs"
 	"locksmith/cmd/locksmith/cli/request"
 	"locksmith/cmd/locksmith/cli/show"
 )
 
-// An explainer tells people why somebody has a lock, and the one thing that safely ends that.
-// status and break say the same.
-type explainer struct {
-	lock    string
-	waiters int
-	command func(more ...string) string // the command line of break for this lock
+// An Adviser speaks of those who have one lock, or wait for it. status and break say the same.
+type Adviser struct {
+	Waiters int
+	Command func(more ...string) string // the command line of break for this lock
 }
 
-// explain returns lines about somebody, of which the last may be a command of ours. status says
+// Explain returns lines about somebody, of which the last may be a command of ours. status says
 // nothing more of a participant that just holds the lock or waits for it.
-func (x explainer) explain(p show.Participant) []string {
-	why, isHelper := life(p.Holder)
+func (x Adviser) Explain(p show.Participant) []string {
+	why, isHelper := Life(p.Holder)
 	switch {
 	case p.OfKernel && strings.HasPrefix(why, thatIsYou):
 		return []string{why}
@@ -35,28 +35,28 @@ func (x explainer) explain(p show.Participant) []string {
 	case p.ID == "" && p.Sign == "":
 		return []string{"it has no id: nothing but removing it by hand ends it"}
 	case p.ID == "" && p.Verdict == owner.Alive:
-		return []string{cmp.Or(why, "it lives") + "; let it end, or, if it does not use the lock:", x.command("--force")}
+		return []string{cmp.Or(why, "it lives") + "; let it end, or, if it does not use the lock:", x.Command("--force")}
 	case p.ID == "":
-		return []string{x.command("--force")}
+		return []string{x.Command("--force")}
 	case isHelper:
-		return []string{why + "; " + ending(p.Record)}
+		return []string{why + "; " + Ending(p.Record)}
 	case why != "":
 		return []string{x.ofLeft(p, why)}
 	case p.Verdict == owner.Dead:
-		return []string{"it is dead: whoever comes next takes the lock", x.command("--id", p.ID)}
+		return []string{"it is dead: whoever comes next takes the lock", x.Command("--id", p.ID)}
 	}
 	why, beats := x.elsewhere(p)
 	switch {
 	case beats:
 		return []string{why}
 	case why == "":
-		return []string{x.command("--id", p.ID)}
+		return []string{x.Command("--id", p.ID)}
 	}
-	return []string{why, x.command("--id", p.ID)}
+	return []string{why, x.Command("--id", p.ID)}
 }
 
-// isUsual reports whether somebody does what holders and waiters do, as far as can be seen.
-func (x explainer) isUsual(p show.Participant) bool {
+// IsUsual reports whether somebody does what holders and waiters do, as far as can be seen.
+func (x Adviser) IsUsual(p show.Participant) bool {
 	switch {
 	case p.ID == "": // its advice, which is told with it, says what to do
 		return true
@@ -67,8 +67,36 @@ func (x explainer) isUsual(p show.Participant) bool {
 	return verdict == string(owner.Alive) || p.Waits && verdict != "stopped" && !isOver(p.Holder)
 }
 
+const thatIsYou = "that is you"
+
+// Life returns a proof that somebody lives, or "". isHelper says that the proof is the helper on
+// record, so ending that helps.
+func Life(h backend.Holder) (why string, isHelper bool) {
+	if r := h.Record; r != nil {
+		lives, visible := r.Lives(owner.Here())
+		for _, p := range []process.Process{r.Helper, r.Parent} {
+			if visible && isAncestor(p) {
+				return fmt.Sprintf(thatIsYou+": this command runs below pid %d, which has it", p.PID), false
+			}
+		}
+		switch {
+		case visible && lives == r.Helper:
+			return alive(r), true
+		case visible:
+			return orphaned(r), false
+		}
+	}
+	if h.Verdict == owner.Alive {
+		return fmt.Sprintf("it is alive: pid %d runs on this machine", h.PID), false
+	}
+	return "", false
+}
+
+// isAncestor leaves out the first process, which is everybody's.
+func isAncestor(p process.Process) bool { return p.PID > 1 && programs.HasAncestor(p) }
+
 // ofLeft is about what a dead helper left; or says that whoever asks has the lock itself.
-func (x explainer) ofLeft(p show.Participant, why string) string {
+func (x Adviser) ofLeft(p show.Participant, why string) string {
 	if p.Record == nil || p.Verdict != owner.Orphaned {
 		return why
 	}
@@ -80,8 +108,8 @@ func (x explainer) ofLeft(p show.Participant, why string) string {
 	return why + fmt.Sprintf("; by itself the lock is broken by who waits for %v", whole(p.Lease))
 }
 
-// ending says how to end a helper of ours, or who may end it.
-func ending(r *owner.Record) string {
+// Ending says how to end a helper of ours, or who may end it.
+func Ending(r *owner.Record) string {
 	if os.Getuid() == 0 || r.User == request.UserName() {
 		return r.Ending()
 	}
@@ -110,7 +138,7 @@ func orphaned(r *owner.Record) string {
 
 // elsewhere is about somebody of whom only signs of life are known, and whether it gives them in
 // time; "" if those are not known either.
-func (x explainer) elsewhere(p show.Participant) (text string, beats bool) {
+func (x Adviser) elsewhere(p show.Participant) (text string, beats bool) {
 	look := ""
 	if r := p.Record; r != nil {
 		look = "; " + whereToLook(r)
@@ -134,8 +162,8 @@ func (x explainer) elsewhere(p show.Participant) (text string, beats bool) {
 }
 
 // next says who will break somebody without anybody's doing, and when.
-func (x explainer) next(p show.Participant) string {
-	if x.waiters > 0 && !p.Waits {
+func (x Adviser) next(p show.Participant) string {
+	if x.Waiters > 0 && !p.Waits {
 		return fmt.Sprintf("the first who waits breaks it when it has watched that for %v", whole(p.Lease))
 	}
 	if !p.Lasting { // tries cannot remember that sign
@@ -169,8 +197,8 @@ func whole(lease time.Duration) time.Duration {
 
 func rounded(d time.Duration) time.Duration { return d.Round(time.Second) }
 
-// breakCommand is the command line that breaks somebody at one lock; more says whom.
-func breakCommand(n *request.Named, lock []string, more ...string) string {
+// BreakCommand is the command line that breaks somebody at one lock; more says whom.
+func BreakCommand(n *request.Named, lock []string, more ...string) string {
 	words := []string{"locksmith", "break"}
 	if n.Insecure {
 		words = append(words, "--insecure")
@@ -186,7 +214,7 @@ func breakCommand(n *request.Named, lock []string, more ...string) string {
 	}
 	words = slices.Concat(words, lock, more)
 	for i, w := range words {
-		words[i] = quoted(w)
+		words[i] = backend.ShellWord(w)
 	}
 	return strings.Join(words, " ")
 }
