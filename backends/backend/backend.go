@@ -26,7 +26,7 @@ import (
 	"locksmith/protocol"
 )
 
-// A Locker is what can be acquired: a lock, or several locks together.
+// A Locker is what can be acquired: a lock, several locks together, or any of several.
 type Locker interface {
 	// Attempt prepares to acquire the lock. It changes nothing yet.
 	Attempt(Request) (Attempt, error)
@@ -166,7 +166,8 @@ type NotedHold interface {
 
 // A NoteKeeper is a Backend in whose place something stays beside the lock, and which keeps notes
 // there of who broke the lock by hand. No note matters when the lock is taken, kept or broken.
-// Holders remove the notes of others in Tend, when they have seen them for their lease.
+// Holders remove the notes of others in Tend, each when they have seen it for the lease of whoever lost
+// the lock.
 type NoteKeeper interface {
 	// KeepNote writes a note of an acquisition that Break has just ended.
 	KeepNote(ctx context.Context, n owner.Note) error
