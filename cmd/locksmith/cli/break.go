@@ -184,7 +184,7 @@ func (b *breaking) list(s show.Lock) {
 		fmt.Fprintln(os.Stderr, p.Line(b.address))
 		lines := x.Explain(p)
 		if !slices.Contains(lines, b.command("--id", p.ID)) && p.ID != "" {
-			lines = append(lines, "its id is "+p.ID)
+			lines = append([]string{"its id is " + p.ID}, lines...)
 		}
 		for _, line := range lines {
 			fmt.Fprintf(os.Stderr, "    %s\n", show.Text(line))
