@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"syscall"
-	"time"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/backoff"
@@ -28,7 +27,7 @@ const maxRaces = 32
 //	         Wait for one lock: a thread begins to sleep for it            -> asleep
 //	         Wait for one of several locks: it watches the file
 //	asleep   Wait ends when the kernel gives the lock, or its context ends;
-//	           the first also after firstLook
+//	           also when another look is due (looker)
 //	         Try, and the kernel has given the lock                        -> (a hold)
 //	         Withdraw: the thread sleeps on, and closes what it gets       -> closed
 //	any      the lock is ours, but the path names another file by now      -> closed
@@ -48,9 +47,9 @@ type attempt struct {
 	state    state
 	file     *lockfile.File    // unless closed
 	sleep    *detached.ErrCall // of the thread, if asleep
-	tries    int
 	pauses   *backoff.Schedule // nil: slowLook
 	notifier notifier
+	looker   looker
 }
 
 // Try implements backend.Attempt.
@@ -61,7 +60,6 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 		}
 		a.checked = true
 	}
-	a.tries++
 	// Without ctx: a free lock is taken even if no time is left. No step here waits long.
 	h, err := backend.Retry(context.WithoutCancel(ctx), maxRaces, a.take)
 	switch {
@@ -154,23 +152,18 @@ func (a *attempt) close() {
 	}
 }
 
-// held tells who has the lock. The first try of a long wait only asks whether the holder on
-// record still has it, because most waits are shorter than a search of /proc.
+// held tells who has the lock. Who waits too briefly to look later looks at once.
 func (a *attempt) held() error {
-	look := flocks.Glance
-	if a.tries == 1 && a.request.Timeout > firstLook {
-		look = nil
-	}
 	e := &backend.HeldError{Lock: string(a.lock.address), Holder: backend.Holder{Verdict: owner.Unknown}}
-	r, err := a.lock.report(a.request.Owner.Place, look)
-	if err == nil && len(r.Holders) > 0 {
+	if a.looksLater() {
+		e.Holder = a.looker.holder()
+	} else if r, err := a.lock.report(a.request.Owner.Place, flocks.Glance); err == nil && len(r.Holders) > 0 {
 		e.Holder = r.Holders[0]
 	}
 	return e
 }
 
-// firstLook is when a waiter tries a second time, and looks in /proc who has the lock.
-const firstLook = 500 * time.Millisecond
+func (a *attempt) looksLater() bool { return a.request.Timeout > firstLook }
 
 // Wait implements backend.Attempt.
 func (a *attempt) Wait(ctx context.Context) error {
@@ -187,8 +180,8 @@ func (a *attempt) Wait(ctx context.Context) error {
 		a.state, a.sleep = asleep, detached.GoErr(func() error { return lock(f) })
 	}
 	limit := backend.NoLimit
-	if a.tries == 1 {
-		limit = firstLook
+	if a.looksLater() {
+		limit = a.looker.next()
 	}
 	if a.sleep.Await(ctx, a.request.Clock, limit, 0) {
 		return nil

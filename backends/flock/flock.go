@@ -27,6 +27,7 @@ type Lock struct {
 	address backend.Name
 	path    string
 	anyFS   bool
+	eyes    eyes
 }
 
 var (
@@ -42,7 +43,7 @@ func Open(a backend.Address) (backend.Backend, error) {
 	if err := a.CheckOptions(map[string][]string{"fs": {"any"}}); err != nil {
 		return nil, err
 	}
-	return &Lock{address: a.Name(), path: a.Path, anyFS: a.Options["fs"] == "any"}, nil
+	return &Lock{address: a.Name(), path: a.Path, anyFS: a.Options["fs"] == "any", eyes: kernelsEyes()}, nil
 }
 
 // Attempt implements backend.Backend.
@@ -51,7 +52,7 @@ func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &attempt{lock: l, request: r, shared: r.Owner.Mode == "shared", pauses: r.Polls.Schedule()}, nil
+	return &attempt{lock: l, request: r, shared: r.Owner.Mode == "shared", pauses: r.Polls.Schedule(), looker: newLooker(l, r)}, nil
 }
 
 // NewestToken implements backend.Backend.

@@ -33,17 +33,10 @@ func (l *Lock) Inspect(context.Context) (backend.Report, error) {
 	return r, err
 }
 
-// report tells who has the lock, and how many wait, as far as that can be seen. Without a look
-// it knows only the holder on record, if that has the lock.
+// report tells who has the lock, and how many wait, as far as that can be seen.
 func (l *Lock) report(here owner.Place, look look) (backend.Report, error) {
 	report := backend.Report{Crowd: true}
 	record := l.record()
-	if look == nil {
-		if record != nil && record.Verdict(here) == owner.Alive && flocks.Has(l.path, record.Helper.PID) {
-			report.Holders = []backend.Holder{ofRecord(record, owner.Alive, nil)}
-		}
-		return report, nil
-	}
 	seen, err := look(l.path)
 	if err == nil && len(seen.Takers) > 0 && len(seen.Keepers) == 0 { // the taker may have ended just then
 		seen, err = look(l.path)
@@ -55,12 +48,17 @@ func (l *Lock) report(here owner.Place, look look) (backend.Report, error) {
 	case err != nil:
 		return report, l.fail("look at lock file", err)
 	}
-	report.AtLeast = seen.Waiting()
+	report.AtLeast, report.Holders = seen.Waiting(), l.holders(seen, record, here)
+	return report, nil
+}
+
+// holders are those that have the lock, by what was seen and by a record.
+func (l *Lock) holders(seen flocks.Seen, record *owner.Record, here owner.Place) (all []backend.Holder) {
 	s := sight{seen, record, here}
 	for _, taker := range s.takers() {
-		report.Holders = append(report.Holders, s.holder(taker))
+		all = append(all, s.holder(taker))
 	}
-	return report, nil
+	return all
 }
 
 // A sight is what the kernel shows of a lock, and what its record says.

@@ -21,6 +21,7 @@ type Seen struct {
 	Alike   int      // locks of a file with this number on another device, which on Btrfs, say, may be this file
 	Keepers []Keeper // processes that have its descriptor, of those that we may look at
 	Waiters []int    // processes that sleep until they get the lock
+	Crowd   int      // how many sleep so, or do for a file with this number on another device
 	Seats   int      // how many watch the file, and have a byte of it locked to tell so (lockfile.Seat)
 	Sitters []int    // whose seats those are, of processes that we may look at
 	Shared  bool     // the lock is shared

@@ -27,8 +27,11 @@ func Look(path string) (Seen, error) {
 // Glance is Look here.
 func Glance(path string) (Seen, error) { return Look(path) }
 
-// Has cannot be told here.
-func Has(string, int) bool { return false }
+// Peek is Look here.
+func Peek(path string) (Seen, error) { return Look(path) }
+
+// Of sees nothing here: this kernel does not tell what a process has locked.
+func Of(string, ...int) Seen { return Seen{} }
 
 // Snapshot is Look here.
 func Snapshot() func(string) (Seen, error) { return Look }

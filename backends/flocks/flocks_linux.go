@@ -19,21 +19,46 @@ func Look(path string) (Seen, error) {
 	return see(path, take(), func(s snapshot, file unix.Stat_t) Seen { return s.of(file) })
 }
 
-// Glance is Look that ends early. If those that took the lock still have it, it leaves out all
-// others that have it. It reads all of /proc only if it must.
-func Glance(path string) (Seen, error) {
-	return see(path, take(), snapshot.glance)
+// Peek is Look at those alone that took the lock. It costs what /proc/locks costs: it looks at no
+// other process, so it does not find those to whom they handed the lock on.
+func Peek(path string) (Seen, error) {
+	return see(path, take(), snapshot.takers)
 }
 
-// Has reports whether a process has the lock of the file at a path, as far as we may look at it.
-func Has(path string, pid int) bool {
+// Of looks at some processes alone, and not at /proc/locks.
+func Of(path string, pids ...int) (seen Seen) {
 	var file unix.Stat_t
-	if unix.Stat(path, &file) != nil {
-		return false
+	if unix.Stat(path, &file) == nil {
+		seen.add(file, locked(process.DescriptorsOf(pids...)))
 	}
-	var seen Seen
-	seen.add(file, locked(process.DescriptorsOf(pid)))
-	return len(seen.Keepers) > 0
+	return seen
+}
+
+// Glance is Look that ends early. If those that took the lock still have it, it leaves out all
+// others that have it. It looks at all processes only if it must. While the lock goes from hand to
+// hand it names nobody: each look finds another taker, which has let the lock go.
+func Glance(path string) (seen Seen, err error) {
+	var before []int
+	for n := range glances {
+		seen, err = Peek(path)
+		switch {
+		case err != nil || seen.isEnough():
+			return seen, err
+		case len(seen.Keepers) > 0, areThere(seen.Takers, before), n > 0 && len(seen.Takers) == 0:
+			return Look(path)
+		}
+		before = append(before, seen.Takers...)
+	}
+	return seen, nil
+}
+
+// glances is how often Glance looks whether the lock stays with those that took it.
+const glances = 3
+
+// areThere reports that takers are known from looks before. Those need not be the last: /proc/locks is read in pieces,
+// and may lack a lock if others were let go meanwhile.
+func areThere(takers, before []int) bool {
+	return len(takers) > 0 && !slices.ContainsFunc(takers, func(pid int) bool { return !slices.Contains(before, pid) })
 }
 
 // Snapshot is Glance for many files. It reads /proc once, when it is asked about the first.
@@ -77,7 +102,11 @@ type descriptor struct {
 // queue is what /proc/locks shows of a file.
 func (s snapshot) queue(file unix.Stat_t) (seen Seen) {
 	for line := range strings.Lines(s.text) {
-		switch l, ok := parse(line); {
+		l, ok := parse(line)
+		if ok && l.inode == file.Ino && l.waits {
+			seen.Crowd++
+		}
+		switch {
 		case !ok || l.inode != file.Ino:
 		case l.device != deviceOf(file.Dev):
 			if l.kind == flock && !l.waits {
@@ -91,6 +120,8 @@ func (s snapshot) queue(file unix.Stat_t) (seen Seen) {
 			seen.Takers, seen.Shared = append(seen.Takers, l.pid), seen.Shared || l.shared
 		}
 	}
+	slices.Sort(seen.Takers)
+	seen.Takers = slices.Compact(seen.Takers)
 	return seen
 }
 
@@ -100,15 +131,24 @@ func (s snapshot) of(file unix.Stat_t) Seen {
 	return seen
 }
 
-// glance leaves out what counts for nothing: who has the lock beside its takers, and whose the
-// seats are while nobody sleeps.
-func (s snapshot) glance(file unix.Stat_t) Seen {
+// takers looks only at those that took the lock.
+func (s snapshot) takers(file unix.Stat_t) Seen {
 	seen := s.queue(file)
 	seen.add(file, locked(process.DescriptorsOf(seen.Takers...)))
-	if len(seen.Keepers) > 0 && (seen.Seats == 0 || len(seen.Waiters) == 0) {
+	return seen
+}
+
+func (s snapshot) glance(file unix.Stat_t) Seen {
+	if seen := s.takers(file); seen.isEnough() {
 		return seen
 	}
 	return s.of(file)
+}
+
+// isEnough reports that a look at the takers left out what counts for nothing: who has the lock
+// beside them, and whose the seats are while nobody sleeps.
+func (s Seen) isEnough() bool {
+	return len(s.Keepers) > 0 && (s.Seats == 0 || len(s.Waiters) == 0)
 }
 
 // add adds the processes whose descriptors are those of the file.

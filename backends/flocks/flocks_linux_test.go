@@ -30,6 +30,12 @@ func TestHandedOn(t *testing.T) {
 	if glance, err := Glance(path); err != nil || !slices.Equal(glance.Keepers, s.Keepers) {
 		t.Errorf("Glance sees %+v, %v, want the same keeper", glance, err)
 	}
+	if peek, err := Peek(path); err != nil || len(peek.Keepers) > 0 || !slices.Equal(peek.Takers, s.Takers) {
+		t.Errorf("Peek sees %+v, %v, want no keeper, and the taker that is gone", peek, err)
+	}
+	if of := Of(path, os.Getpid(), script.PID()); !slices.Equal(of.Keepers, s.Keepers) {
+		t.Errorf("Of these two Of sees %+v, want the same keeper", of)
+	}
 	// A look does not take the lock, and it sees a waiter.
 	waiter := lab.Start(t, exec.Command("flock", path, "true"))
 	lab.Eventually(t, "the waiter is seen", func() bool {
@@ -41,6 +47,18 @@ func TestHandedOn(t *testing.T) {
 	waiter.Status()
 	if s, err := Look(path); err != nil || s.Held() {
 		t.Errorf("of a file that nobody has locked Look sees %+v, %v", s, err)
+	}
+}
+
+// TestAreThere: a look that lacks a taker does not mean that the lock went on.
+func TestAreThere(t *testing.T) {
+	for _, c := range []struct {
+		takers, before []int
+		want           bool
+	}{{nil, nil, false}, {nil, []int{7}, false}, {[]int{7}, nil, false}, {[]int{7}, []int{7}, true}, {[]int{7}, []int{8, 7, 9}, true}, {[]int{7, 9}, []int{7}, false}} {
+		if got := areThere(c.takers, c.before); got != c.want {
+			t.Errorf("takers %v after %v: %v, want %v", c.takers, c.before, got, c.want)
+		}
 	}
 }
 

@@ -123,6 +123,15 @@ func statError(pid int, err error) error {
 	return fmt.Errorf("pid %d: %w: %w", pid, ErrNotVisible, err)
 }
 
+// Tasks returns how many threads all processes of the machine have, if the kernel tells.
+func Tasks() int {
+	var info unix.Sysinfo_t
+	if unix.Sysinfo(&info) != nil {
+		return 0
+	}
+	return int(info.Procs)
+}
+
 // A Stat is what /proc tells about a process (proc_pid_stat(5)).
 type Stat struct {
 	Name   string // of the program or the script, or what it calls itself; 15 bytes at most
