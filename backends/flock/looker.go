@@ -33,7 +33,8 @@ type looker struct {
 	clock   clock.Clock
 	longest time.Duration // from one look to the next, at first
 	began   time.Duration // when the lock was first refused, or was last seen to have gone on
-	due     time.Duration // when it may look beyond those that it knows; 0: it has not looked yet
+	looks   int           // so far
+	due     time.Duration // when it may look beyond those that it knows
 	named   flocks.Seen   // who has the lock, by the last look that told
 	record  string        // the id on record, at the last look
 	takers  []int         // at the last look at /proc/locks, if that named nobody
@@ -81,20 +82,21 @@ func (k *looker) holder() backend.Holder {
 
 // look brings named up to date.
 func (k *looker) look(now time.Duration, record *owner.Record) {
-	moved, first := k.hasMoved(record), k.due == 0
-	if first {
+	k.looks++
+	if k.looks == 1 {
 		k.began = now
 	}
+	moved := k.hasMoved(record)
 	seen := k.lock.eyes.known(k.lock.path, k.known(record)...)
 	switch {
 	case len(seen.Keepers) > 0:
 		if k.named = seen; now >= k.due {
 			k.due = now + k.pause(now, k.longest)
 		}
-	case first, len(k.named.Keepers) > 0:
+	case k.looks == 1, len(k.named.Keepers) > 0:
 		k.began = now
 		k.goesOn(now, min(firstLook+k.spread(few), k.longest))
-	case now < k.due:
+	case now < k.due && k.looks != 2: // the second may be the last, if the tries are counted
 	case moved:
 		k.goesOn(now, k.pause(now, firstLook)+k.spread(few))
 	default:
@@ -134,7 +136,7 @@ func (k *looker) goesOn(now, pause time.Duration) {
 // known are the processes that may have the lock for all we know.
 func (k *looker) known(record *owner.Record) []int {
 	var pids []int
-	if k.due == 0 { // the first look: it may have inherited the lock
+	if k.looks == 1 { // it may have inherited the lock
 		pids = append(pids, os.Getpid())
 	}
 	if record != nil {

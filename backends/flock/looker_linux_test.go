@@ -17,6 +17,7 @@ import (
 	"locksmith/backends/clock"
 	"locksmith/backends/flocks"
 	"locksmith/backends/lockfile"
+	"locksmith/backends/owner"
 	"locksmith/backends/process"
 	"locksmith/test/lab"
 )
@@ -157,6 +158,28 @@ func TestLookBeforeTimeout(t *testing.T) {
 	}
 }
 
+// TestSecondLook: it looks beyond those that it knows before that is due, because nobody may look again.
+func TestSecondLook(t *testing.T) {
+	s := &scene{keepers: []flocks.Keeper{{Process: process.Process{PID: 4000001, Start: 1}, Taker: 4000001}}, takers: func() []int { return []int{4000001} }}
+	k := newLooker(&Lock{path: filepath.Join(t.TempDir(), "lock"), eyes: s.eyes()}, backendtest.Request())
+	first, second := k.holder(), k.holder()
+	if first.PID != 0 || second.PID != 4000001 || s.peeks != 1 || s.scans > 0 {
+		t.Errorf("first it sees %v, then %v, after %d looks at /proc/locks and %d at all processes", first, second, s.peeks, s.scans)
+	}
+}
+
+// TestTurns: a report names nobody who let the lock go while it looked.
+func TestTurns(t *testing.T) {
+	l, pid := openLock(t, filepath.Join(t.TempDir(), "lock")), 4000000
+	r, err := l.(*Lock).report(owner.Here(), func(string) (flocks.Seen, error) {
+		pid++
+		return flocks.Seen{Takers: []int{pid}}, nil
+	})
+	if err != nil || len(r.Holders) != 1 || !strings.Contains(r.Holders[0].String(), "somebody unknown; others took turns") {
+		t.Errorf("of a lock that goes from hand to hand it reports %+v, %v", r.Holders, err)
+	}
+}
+
 // TestReads counts what waiters read while they live, beside a process with many descriptors. One reader of the file
 // has a seat (lockfile.Seat), whose owner is nothing to them.
 func TestReads(t *testing.T) {
@@ -190,19 +213,20 @@ sys.stdin.readline()`, strconv.Itoa(descriptors)))
 				t.Fatalf("no seat: %v", err)
 			}
 			before := readCalls(t)
-			ctx, stop := context.WithTimeout(t.Context(), 3*firstLook)
-			defer stop()
 			done := make(chan string)
 			for range waiters {
 				go func() {
 					a := attemptAt(t, path, backendtest.Request())
-					var held error
-					for ctx.Err() == nil {
-						_, held = a.Try(ctx)
+					held := ""
+					for start := time.Now(); time.Since(start) < 3*firstLook || !strings.Contains(held, "pid ") && time.Since(start) < lab.Patience; {
+						_, err := a.Try(t.Context())
+						held = err.Error()
+						ctx, stop := context.WithTimeout(t.Context(), 3*firstLook)
 						_ = a.Wait(ctx)
+						stop()
 					}
 					_ = a.Withdraw(context.Background())
-					done <- held.Error()
+					done <- held
 				}()
 			}
 			for range waiters {

@@ -38,8 +38,11 @@ func (l *Lock) report(here owner.Place, look look) (backend.Report, error) {
 	report := backend.Report{Crowd: true}
 	record := l.record()
 	seen, err := look(l.path)
+	moved := false
 	if err == nil && len(seen.Takers) > 0 && len(seen.Keepers) == 0 { // the taker may have ended just then
+		before := seen.Takers
 		seen, err = look(l.path)
+		moved = len(seen.Takers) > 0 && len(seen.Keepers) == 0 && !slices.Equal(seen.Takers, before)
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -49,6 +52,9 @@ func (l *Lock) report(here owner.Place, look look) (backend.Report, error) {
 		return report, l.fail("look at lock file", err)
 	}
 	report.AtLeast, report.Holders = seen.Waiting(), l.holders(seen, record, here)
+	if moved {
+		report.Holders = []backend.Holder{{Verdict: owner.Unknown, OfKernel: true, Note: "others took turns while we looked"}}
+	}
 	return report, nil
 }
 
