@@ -21,7 +21,7 @@ import (
 //
 //	step     it looks at                                                          taken
 //	known    the process on record, those that it named before, and first itself  always
-//	takers   /proc/locks, and the processes that took the lock                    when it is due
+//	takers   /proc/locks, and the processes that took the lock                    when it is due, and at the second look
 //	all      all processes                                                        then, if few wait; else when it is
 //	                                                                              due again, and the same took it
 //

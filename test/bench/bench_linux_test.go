@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,7 +14,8 @@ import (
 var (
 	rounds = flag.Int("rounds", 0, "measure in so many rounds; 0 takes a quick look, whose figures mean little")
 	drawn  = flag.String("plot", "", "draw curves.svg and queues.svg into this `directory`")
-	told   = flag.String("readme", "", "put the table into this `file`, between the lines\n"+beginMark+" and "+endMark)
+	told   = flag.String("readme", "", "put the table into this `file`, between the lines\n"+beginMark+" and "+endMark+
+		"; of figures chosen with -run, only\ntheir rows")
 )
 
 // A figure is measured of rivals and adds rows to the table.
@@ -66,24 +68,28 @@ func TestBesideFlock(t *testing.T) {
 // tell measures, prints the table, and writes it to the file that was asked for.
 func (b *bench) tell(t *testing.T, figures []figure, mark string) {
 	heading, before := machine(), processors()
-	ran := 0
+	var ran []string
 	for _, f := range figures {
 		t.Run(f.name, func(t *testing.T) {
 			b.TB = t
 			f.measure(b, f.of)
-			ran++
+			ran = append(ran, f.name)
 		})
 		if b.TB = t; t.Failed() {
 			return
 		}
 	}
-	text := fmt.Sprintf("%s, afterwards %s, processors stolen by others meanwhile %s:\n\n%s",
-		heading, firstWord("/proc/loadavg"), before.stolenSince(), b.markdown())
+	when := fmt.Sprintf("%s, afterwards %s, processors stolen by others meanwhile %s", heading, firstWord("/proc/loadavg"), before.stolenSince())
+	text := fmt.Sprintf("%s:\n\n%s", when, b.markdown())
 	fmt.Printf("\n%s\n", text)
-	if *told != "" {
+	switch {
+	case *told == "":
+	case len(ran) == len(figures):
 		putInto(t, *told, mark, text)
+	default:
+		b.putRows(t, *told, mark, fmt.Sprintf("- %s: %s.", strings.Join(ran, ", "), when))
 	}
-	mustShow(t, "README.md", mark, text, ran == len(figures))
+	mustShow(t, "README.md", mark, text, len(ran) == len(figures))
 	if len(b.excuses) > 0 && os.Getenv("CI") == "true" {
 		t.Errorf("not installed; test/run does that: %v", b.excuses)
 	}

@@ -120,7 +120,7 @@ func (b *bench) atOnce(r rival, n int) (rate, cpu float64) {
 // crowded measures crowds that come at once, in turns. Some rivals have a goal for the smaller
 // crowd, others for both.
 func (b *bench) crowded(of []rival) {
-	for i, n := range b.chosen(b.masses) {
+	for _, n := range b.chosen(b.masses) {
 		rates := samples{}
 		for range b.rounds {
 			for _, r := range b.present(of) {
@@ -129,7 +129,7 @@ func (b *bench) crowded(of []rival) {
 			}
 		}
 		goal := "nfs: ≥ 0.33x"
-		if i == 0 {
+		if n == b.masses[0] {
 			goal += ", flock: ≥ 0.6x, flock: -F ≥ 0.6x"
 		}
 		b.medians(fmt.Sprintf("hand-offs a second of %d that come at once", n), "%.0f", of, rates, goals{flock.name: goal})

@@ -215,6 +215,65 @@ func putInto(t testing.TB, file, beginMark, printed string) {
 	}
 }
 
+// putRows replaces the rows of the figures that were measured, in a table in which others stay. when tells which those
+// are, and stands before the table.
+func (b *bench) putRows(t testing.TB, file, beginMark, when string) {
+	before, printed, after := cut(t, file, beginMark)
+	begin := strings.Index(printed, "| figure")
+	if begin < 0 {
+		t.Fatalf("%s: no table after %s", file, beginMark)
+	}
+	heading, what := strings.TrimRight(printed[:begin], "\n"), when[:strings.Index(when, ":")+1]
+	lines := slices.DeleteFunc(strings.Split(heading, "\n"), func(line string) bool { return strings.HasPrefix(line, what) })
+	if !strings.Contains(heading, othersBegin) {
+		lines = append(lines, "", othersBegin, "")
+	}
+	merged := *b
+	merged.rows = merge(parseRows(printed[begin:]), b.rows)
+	text := strings.Join(append(lines, when), "\n") + "\n\n" + merged.markdown()
+	if err := os.WriteFile(file, []byte(before+text+after), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const othersBegin = "From other runs are"
+
+// parseRows reads what markdown has written.
+func parseRows(table string) (rows []row) {
+	figure := ""
+	for line := range strings.Lines(table) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
+		for i, c := range cells {
+			cells[i] = strings.TrimSpace(c)
+		}
+		n := len(cells)
+		if n < len(row{}.cells()) || cells[0] == "figure" || strings.HasPrefix(cells[0], "---") {
+			continue
+		}
+		figure = cmp.Or(cells[0], figure)
+		rows = append(rows, row{figure, cells[1], cells[2], cells[3 : n-2], cells[n-2], cells[n-1]})
+	}
+	return rows
+}
+
+// merge puts newer rows in the places of older ones of the same figure, and the rest at the end.
+func merge(older, newer []row) (all []row) {
+	of, known := map[string][]row{}, map[string]bool{}
+	for _, r := range newer {
+		of[r.figure] = append(of[r.figure], r)
+	}
+	for _, r := range older {
+		switch mine, measured := of[r.figure]; {
+		case !measured:
+			all = append(all, r)
+		case !known[r.figure]:
+			all = append(all, mine...)
+		}
+		known[r.figure] = true
+	}
+	return append(all, slices.DeleteFunc(slices.Clone(newer), func(r row) bool { return known[r.figure] })...)
+}
+
 // numbers in a figure's name are those of the plan.
 var numbers = regexp.MustCompile(`\b[0-9][0-9ms]*\b`)
 
@@ -287,6 +346,37 @@ func TestPercentile(t *testing.T) {
 	}
 	if percentile(nil, 50) != 0 || percentile([]float64{1}, 50) != 1 {
 		t.Error("of nothing comes something, or of one another")
+	}
+}
+
+// TestPutRows: rows of one figure replace those of the same, and nothing else.
+func TestPutRows(t *testing.T) {
+	b := &bench{TB: t, ours: []rival{local, nfs}, excuses: map[string]string{}}
+	figure := func(name string, value float64) {
+		b.show(name, "%.0f", []rival{local, flock}, func(rival) float64 { return value }, nil)
+	}
+	figure("speed", 10)
+	figure("weight", 20)
+	figure("age", 30)
+	file := filepath.Join(t.TempDir(), "file")
+	first := "before\n" + beginMark + "\n1 May:\n\n" + b.markdown() + endMark + "\nafter\n"
+	if err := os.WriteFile(file, []byte(first), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, day := range []string{"2 May", "3 May"} {
+		b.rows = nil
+		figure("weight", 25)
+		figure("height", 40)
+		b.putRows(t, file, beginMark, "- bodies: "+day+".")
+	}
+	b.rows = nil
+	figure("speed", 10)
+	figure("weight", 25)
+	figure("age", 30)
+	figure("height", 40)
+	want := "before\n" + beginMark + "\n1 May:\n\n" + othersBegin + "\n\n- bodies: 3 May.\n\n" + b.markdown() + endMark + "\nafter\n"
+	if got, err := os.ReadFile(file); err != nil || string(got) != want {
+		t.Errorf("it is\n%s\nwant\n%s\n%v", got, want, err)
 	}
 }
 
