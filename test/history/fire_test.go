@@ -112,7 +112,7 @@ had been told to end, or had been killed; of one that the test did not kill, the
 while nobody was inside; then the test removed all its files. The longest wait is from the end of a worker to the
 beginning of the next one; the pauses between two tries, and a busy machine, are in it.
 
-Ours overlap where the keeper was stopped for longer than its lease of 8 s, as [README](../../README.md#what-is-promised)
+Ours but ` + "`local:` and `flock:`" + ` overlap where the keeper was stopped for longer than its lease of 8 s, as [README](../../README.md#what-is-promised)
 says, and the worker was told when the keeper ran again. flufl.lock believes one that is silent for its lifetime
 and 10 s, here 18 s, and dotlockfile for 5 minutes: they would overlap after longer stops than those here.
 [Below](#others-in-the-same-fire-over-nfs) are those that are meant for NFS, over NFS.

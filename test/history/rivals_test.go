@@ -31,6 +31,7 @@ func rivals() []rival {
 		ours("mkdir:", ""),
 		ours("mkdir:", "?style=dir"),
 		ours("link:", ""),
+		{"locksmith flock:", "", strings.Fields("{locksmith} run flock:{lock} --")},
 		{"flock(1)", "command -v flock", strings.Fields("flock {lock}")},
 		{"setlock", "command -v setlock", strings.Fields("setlock {lock}")},
 		{"dotlockfile -p", "command -v dotlockfile", strings.Fields("dotlockfile -p -l -r -1 {lock}")},
