@@ -25,8 +25,8 @@
 //   - A lock counts if the path leads to the file that was locked. Else the attempt lets it go,
 //     and begins anew.
 //
-// A waiter that sleeps needs no look. It looks who has the lock only so that it can say so, and as seldom as that allows
-// (looker).
+// A waiter that sleeps needs no look. It looks who has the lock only so that it can say so, and as
+// seldom as that allows (looker).
 //
 // While the lock is held, somebody may rename or replace the file. Then others lock the new one.
 // A holder finds that at its next heartbeat. It is a loss, unless a command has the lock in

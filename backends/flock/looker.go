@@ -15,9 +15,10 @@ import (
 	"locksmith/backends/process"
 )
 
-// A looker finds out, for one that waits, who has the lock. What it looks at grows with the number of processes and of
-// waiters, and /proc/locks stops all locking on the machine while the kernel writes it. If each of a crowd looked at
-// all, the lock would hardly go on. So a look takes these steps until one of them names a holder:
+// A looker finds out, for one that waits, who has the lock. What it looks at grows with the number
+// of processes and of waiters, and /proc/locks stops all locking on the machine while the kernel
+// writes it. If each of a crowd looked at all, the lock would hardly go on. So a look takes these
+// steps until one of them names a holder:
 //
 //	step     it looks at                                                          taken
 //	known    the process on record, those that it named before, and first itself  always
@@ -25,8 +26,8 @@ import (
 //	all      all processes                                                        then, if few wait; else when it is
 //	                                                                              due again, and the same took it
 //
-// If the record or the takers change meanwhile, the lock goes from hand to hand, and whoever has it now is not worth a
-// search.
+// If the record or the takers change meanwhile, the lock goes from hand to hand, and whoever has it
+// now is not worth a search.
 type looker struct {
 	lock    *Lock
 	here    owner.Place
@@ -54,7 +55,8 @@ func kernelsEyes() eyes { return eyes{flocks.Of, flocks.Peek, flocks.Look, proce
 const (
 	// firstLook is when a waiter first looks beyond those that it knows. Most waits are shorter.
 	firstLook = 500 * time.Millisecond
-	// nextLook is when it looks again after it has found a holder, before run tells after a minute that it still waits.
+	// nextLook is when it looks again after it has found a holder, before run tells after a minute
+	// that it still waits.
 	nextLook = 45 * time.Second
 	// few may look at all processes at the same time.
 	few = 8
@@ -161,8 +163,8 @@ func (k *looker) hasMoved(record *owner.Record) bool {
 // pause is until the wait is twice as long.
 func (k *looker) pause(now, least time.Duration) time.Duration { return max(now-k.began, least) }
 
-// spread is a random pause. If as many wait as it is told, and each looks only after such a pause, their looks leave
-// most of a processor to others.
+// spread is a random pause. If as many wait as it is told, and each looks only after such a pause,
+// their looks leave most of a processor to others.
 func (k *looker) spread(waiting int) time.Duration {
 	return rand.N(1 + time.Duration(waiting*k.lock.eyes.tasks())*perTask)
 }

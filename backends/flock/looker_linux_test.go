@@ -158,7 +158,8 @@ func TestLookBeforeTimeout(t *testing.T) {
 	}
 }
 
-// TestSecondLook: it looks beyond those that it knows before that is due, because nobody may look again.
+// TestSecondLook: it looks beyond those that it knows before that is due, because nobody may look
+// again.
 func TestSecondLook(t *testing.T) {
 	s := &scene{keepers: []flocks.Keeper{{Process: process.Process{PID: 4000001, Start: 1}, Taker: 4000001}}, takers: func() []int { return []int{4000001} }}
 	k := newLooker(&Lock{path: filepath.Join(t.TempDir(), "lock"), eyes: s.eyes()}, backendtest.Request())
@@ -180,8 +181,8 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// TestReads counts what waiters read while they live, beside a process with many descriptors. One reader of the file
-// has a seat (lockfile.Seat), whose owner is nothing to them.
+// TestReads counts what waiters read while they live, beside a process with many descriptors. One
+// reader of the file has a seat (lockfile.Seat), whose owner is nothing to them.
 func TestReads(t *testing.T) {
 	lab.NeedProgram(t, "flock")
 	const waiters, descriptors = 4, 900

@@ -55,8 +55,8 @@ func Glance(path string) (seen Seen, err error) {
 // glances is how often Glance looks whether the lock stays with those that took it.
 const glances = 3
 
-// areThere reports that takers are known from looks before. Those need not be the last: /proc/locks is read in pieces,
-// and may lack a lock if others were let go meanwhile.
+// areThere reports that takers are known from looks before. Those need not be the last: /proc/locks
+// is read in pieces, and may lack a lock if others were let go meanwhile.
 func areThere(takers, before []int) bool {
 	return len(takers) > 0 && !slices.ContainsFunc(takers, func(pid int) bool { return !slices.Contains(before, pid) })
 }

@@ -215,8 +215,8 @@ func putInto(t testing.TB, file, beginMark, printed string) {
 	}
 }
 
-// putRows replaces the rows of the figures that were measured, in a table in which others stay. when tells which those
-// are, and stands before the table.
+// putRows replaces the rows of the figures that were measured, in a table in which others stay.
+// when tells which those are, and stands before the table.
 func (b *bench) putRows(t testing.TB, file, beginMark, when string) {
 	before, printed, after := cut(t, file, beginMark)
 	begin := strings.Index(printed, "| figure")

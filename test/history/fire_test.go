@@ -71,7 +71,7 @@ type fire struct {
 // that worker is then told.
 func TestRivals(t *testing.T) {
 	if !*long {
-		t.Skip("takes eight minutes: only with -long")
+		t.Skip("takes fifteen minutes: only with -long")
 	}
 	rows := make([]string, len(rivals()))
 	t.Run("all", func(t *testing.T) {

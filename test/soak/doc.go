@@ -17,16 +17,16 @@
 //
 // # TestHours
 //
-// Six hours on the time of a synctest bubble, with the helper and the algorithms as they
-// are, over a directory in which all times are the bubble's: nfs:, mkdir: in both styles, link: (ftp: is mkdir: over
-// another Dir), and a set of one of each. Each hour the same visits are made at three
-// locks: one goes from hand to hand, one is held all the time, and one is left by a crash
-// to be broken by its lease. Visitors share or not, with leases from a second to an hour.
-// They give up, crash as they wait or hold, on this host or where nobody sees it, or are
-// cut off; heartbeats fail now and then. After each hour goroutines, descriptors, heap,
-// names at the lock's place, what is kept open there and the requests of the hour are
-// compared with those of the first. That no two hold a lock at a time is judged by package
-// holds; that all who wait for ever had it within the hour is checked on the way.
+// Six hours on the time of a synctest bubble, with the helper and the algorithms as they are, over
+// a directory in which all times are the bubble's: nfs:, mkdir: in both styles, link: (ftp: is
+// mkdir: over another Dir), and a set of one of each. Each hour the same visits are made at three
+// locks: one goes from hand to hand, one is held all the time, and one is left by a crash to be
+// broken by its lease. Visitors share or not, with leases from a second to an hour. They give up,
+// crash as they wait or hold, on this host or where nobody sees it, or are cut off; heartbeats fail
+// now and then. After each hour goroutines, descriptors, heap, names at the lock's place, what is
+// kept open there and the requests of the hour are compared with those of the first. That no two
+// hold a lock at a time is judged by package holds; that all who wait for ever had it within the
+// hour is checked on the way.
 //
 // local: and flock: are not among them: the kernel, which tells them who is dead or has the lock, knows
 // no other time than its own.

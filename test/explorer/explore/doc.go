@@ -5,10 +5,10 @@
 // a time. actors has the processes, each as a graph of its steps. places has what locks are in.
 //
 // A state (world) is the places, the requests that may come again, the time, what the adversary may
-// still do, and for each process where in its graph it is. From a state follow other states (step, adversary). They are searched breadth first
-// (search) or walked through at random (walk). States are compared by 128 bits of hash. The
-// properties are checked as the states are made (property), and by letting everybody finish
-// (settle).
+// still do, and for each process where in its graph it is. From a state follow other states (step,
+// adversary). They are searched breadth first (search) or walked through at random (walk). States
+// are compared by 128 bits of hash. The properties are checked as the states are made (property),
+// and by letting everybody finish (settle).
 //
 // Two things keep the number of states small. First, a process that looks at its clock either
 // does so at once or sleeps over the next jump of time, because no other process can tell the

@@ -149,7 +149,8 @@ func (o Op) Path(n *Names) []Text {
 	return []Text{o.Name}
 }
 
-// Millis returns a duration in milliseconds. It rounds up, so that a process that waits does wait, but not above what a state can hold.
+// Millis returns a duration in milliseconds. It rounds up, so that a process that waits does wait,
+// but not above what a state can hold.
 func Millis(d time.Duration) int32 {
 	return int32(min(d/time.Millisecond+min(d%time.Millisecond, 1), time.Duration(Forever)))
 }
