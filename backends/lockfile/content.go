@@ -46,10 +46,11 @@ func Parse(text string, isBlank func(rune) bool) Content {
 	return c
 }
 
-// binaryPID reads a pid as kermit, and programs with pack("i", $$), write it. No text is one: pids
-// are too small for it.
+// binaryPID reads a pid as kermit, and programs with pack("i", $$), write it. One byte of that is
+// zero, because pids are small. Programs in C that write a decimal pid together with the zero at its
+// end make four such bytes, too: "123\x00" is no pid at all, because nothing tells which was meant.
 func binaryPID(text string) (pid int, ok bool) {
-	if len(text) != 4 {
+	if _, err := strconv.Atoi(strings.Trim(text, "\x00 \t\r\n")); err == nil || len(text) != 4 {
 		return 0, false
 	}
 	n := binary.NativeEndian.Uint32([]byte(text))
