@@ -48,7 +48,7 @@ func Parse(text string, isBlank func(rune) bool) Content {
 
 // binaryPID reads a pid as kermit, and programs with pack("i", $$), write it. One byte of that is
 // zero, because pids are small. Programs in C that write a decimal pid together with the zero at its
-// end make four such bytes, too: "123\x00" is no pid at all, because nothing tells which was meant.
+// end make four such bytes, too: "123\x00" is not pid 3355185.
 func binaryPID(text string) (pid int, ok bool) {
 	if _, err := strconv.Atoi(strings.Trim(text, "\x00 \t\r\n")); err == nil || len(text) != 4 {
 		return 0, false
