@@ -180,7 +180,7 @@ func live(t *testing.T, wanted, timeout time.Duration, change func(*world, *fake
 		c.ahead.Add(-int64(2 * time.Hour))
 		synctest.Wait()
 		if got := w.taken + w.withdrawals; got != max(w.wishes, 1) {
-			t.Errorf("taken %d times, withdrawn %d times", w.taken, w.withdrawals)
+			t.Errorf("the lock was taken %d times and the wish withdrawn %d times; want %d in all: each attempt ends in one of the two", w.taken, w.withdrawals, max(w.wishes, 1))
 		}
 		check(w, g, held, err)
 	})
@@ -189,13 +189,13 @@ func live(t *testing.T, wanted, timeout time.Duration, change func(*world, *fake
 func TestHoldAndRelease(t *testing.T) {
 	live(t, 5*time.Minute, Forever, nil, func(w *world, g *fakeClient, held time.Duration, err error) {
 		if err != nil || held != 5*time.Minute || w.inside {
-			t.Errorf("held %v, %v, inside %v", held, err, w.inside)
+			t.Errorf("Run returns %v after holding for %v, and the lock is there: %v; want no error after %v, and a lock that is gone", err, held, w.inside, 5*time.Minute)
 		}
 		if w.beats < 19 || w.beats > 20 {
 			t.Errorf("%d heartbeats in five leases, want one each quarter", w.beats)
 		}
 		if g.log[0] != "start" || slices.Contains(g.log, "lost") {
-			t.Errorf("log %v", g.log)
+			t.Errorf("the client was told %v, want start first, and of no loss", g.log)
 		}
 	})
 }
@@ -207,14 +207,14 @@ func TestWaiting(t *testing.T) {
 	t.Run("until free", func(t *testing.T) {
 		live(t, time.Hour, Forever, heldFor(time.Minute), func(w *world, g *fakeClient, held time.Duration, err error) {
 			if err != nil || held != 59*time.Minute || g.log[0] != "waiting" {
-				t.Errorf("held %v, %v, %v", held, err, g.log)
+				t.Errorf("Run returns %v after holding for %v, and told the client %v; want no error after 59m0s, and waiting first", err, held, g.log)
 			}
 		})
 	})
 	t.Run("one try", func(t *testing.T) {
 		live(t, time.Hour, 0, heldFor(time.Minute), func(w *world, g *fakeClient, _ time.Duration, err error) {
 			if CodeOf(err) != protocol.Held || w.clock.Now() != 0 {
-				t.Errorf("%v after %v", err, w.clock.Now())
+				t.Errorf("one try at a held lock: Run returns %v after %v, want code %s at once", err, w.clock.Now(), protocol.Held)
 			}
 		})
 	})
@@ -222,7 +222,7 @@ func TestWaiting(t *testing.T) {
 		live(t, time.Hour, 10*time.Second, heldFor(time.Minute), func(w *world, g *fakeClient, _ time.Duration, err error) {
 			var held *backend.HeldError
 			if CodeOf(err) != protocol.Timeout || !errors.As(err, &held) || w.clock.Now() != 10*time.Second {
-				t.Errorf("%v after %v", err, w.clock.Now())
+				t.Errorf("a timeout of 10s: Run returns %v after %v, want a HeldError with code %s after 10s", err, w.clock.Now(), protocol.Timeout)
 			}
 		})
 	})
@@ -230,7 +230,7 @@ func TestWaiting(t *testing.T) {
 		live(t, 10*time.Second, Forever, heldFor(time.Minute), func(w *world, g *fakeClient, _ time.Duration, err error) {
 			var held *backend.HeldError
 			if CodeOf(err) != protocol.Cancelled || !errors.Is(err, ErrStdinClosed) || !errors.As(err, &held) || w.clock.Now() != 10*time.Second {
-				t.Errorf("%v after %v", err, w.clock.Now())
+				t.Errorf("the parent goes after 10s: Run returns %v after %v, want code %s, with the holder, after 10s", err, w.clock.Now(), protocol.Cancelled)
 			}
 		})
 	})
@@ -239,10 +239,10 @@ func TestWaiting(t *testing.T) {
 			live(t, 5*time.Second, Forever, func(w *world, _ *fakeClient) { w.tryTakes = takes },
 				func(w *world, g *fakeClient, _ time.Duration, err error) {
 					if d := w.clock.Now(); d > 5*time.Second+answerTime {
-						t.Errorf("gave up after %v only", d)
+						t.Errorf("the parent goes after 5s: Run returns after %v, want %v at most", d, 5*time.Second+answerTime)
 					}
 					if CodeOf(err) != protocol.Cancelled || w.taken != 1 || w.inside || len(g.log) != 0 {
-						t.Errorf("%v, inside %v, %v", err, w.inside, g.log)
+						t.Errorf("Run returns %v after %d acquisitions, told the client %v, and the lock is there: %v; want code %s after one, nothing told, and a lock that is gone", err, w.taken, g.log, w.inside, protocol.Cancelled)
 					}
 				})
 		}
@@ -252,10 +252,10 @@ func TestWaiting(t *testing.T) {
 			live(t, time.Hour, timeout, func(w *world, _ *fakeClient) { w.tryTakes = time.Hour / 2 },
 				func(w *world, g *fakeClient, _ time.Duration, err error) {
 					if d := w.clock.Now(); CodeOf(err) != protocol.Unreachable || d > limit+answerTime {
-						t.Errorf("%v after %v", err, d)
+						t.Errorf("with a timeout of %v Run returns %v after %v, want code %s after %v at most", timeout, err, d, protocol.Unreachable, limit+answerTime)
 					}
 					if w.inside || len(g.log) != 0 {
-						t.Errorf("what came late was kept: %v", g.log)
+						t.Errorf("the lock came after the helper had given up: it is there: %v, and the client was told %v; want neither", w.inside, g.log)
 					}
 				})
 		}
@@ -301,7 +301,7 @@ func TestTries(t *testing.T) {
 			_, err := h.Run()
 			var held *backend.HeldError
 			if CodeOf(err) != protocol.Timeout || !errors.As(err, &held) || w.tries != tries || w.withdrawals != 1 {
-				t.Errorf("%v after %d tries, %d withdrawals", err, w.tries, w.withdrawals)
+				t.Errorf("Run returns %v after %d tries and %d withdrawals, want code %s with the holder after %d tries and one withdrawal", err, w.tries, w.withdrawals, protocol.Timeout, tries)
 			}
 		})
 	}
@@ -362,7 +362,7 @@ func TestStartFails(t *testing.T) {
 	live(t, time.Hour, Forever, func(_ *world, g *fakeClient) { g.startErr = errServer },
 		func(w *world, g *fakeClient, _ time.Duration, err error) {
 			if !errors.Is(err, errServer) || w.inside {
-				t.Errorf("%v, inside %v", err, w.inside)
+				t.Errorf("the client cannot start its work: Run returns %v, and the lock is there: %v; want the client's error, and a lock that is gone", err, w.inside)
 			}
 		})
 }
@@ -374,21 +374,21 @@ func TestSlowTry(t *testing.T) {
 		func(w *world, g *fakeClient, _ time.Duration, err error) {
 			// The heartbeat came before, but nobody is told before OK.
 			if err != nil || w.beats != 2 || !slices.Equal(g.log, []string{"start", "beat"}) {
-				t.Errorf("%v, %d heartbeats, %v", err, w.beats, g.log)
+				t.Errorf("Run returns %v after %d heartbeats, and told the client %v; want no error, one heartbeat before the start and one after", err, w.beats, g.log)
 			}
 		})
 	live(t, time.Hour, Forever, func(w *world, _ *fakeClient) { w.tryTakes, w.wishes = lease, maxLate },
 		func(w *world, g *fakeClient, _ time.Duration, err error) {
 			// Nobody was told of the lock, so this is a refusal, not a loss.
 			if CodeOf(err) != protocol.Unreachable || w.inside || len(g.log) != 0 {
-				t.Errorf("%v, inside %v, %v", err, w.inside, g.log)
+				t.Errorf("each try takes a lease: Run returns %v, told the client %v, and the lock is there: %v; want code %s, nothing told, and no lock", err, g.log, w.inside, protocol.Unreachable)
 			}
 		})
 	live(t, time.Hour, Forever, func(w *world, _ *fakeClient) { w.tryTakes, w.beatTakes, w.wishes = lease/4, lease/2, maxLate },
 		func(w *world, g *fakeClient, _ time.Duration, err error) {
 			// The heartbeat is cut off, as another connection may be faster.
 			if CodeOf(err) != protocol.Unreachable || w.inside || len(g.log) != 0 {
-				t.Errorf("%v, inside %v, %v", err, w.inside, g.log)
+				t.Errorf("the heartbeat before OK takes half a lease: Run returns %v, told the client %v, and the lock is there: %v; want code %s, nothing told, and no lock", err, g.log, w.inside, protocol.Unreachable)
 			}
 		})
 }
@@ -415,15 +415,15 @@ func TestStall(t *testing.T) {
 				func(w *world, g *fakeClient, held time.Duration, err error) {
 					if c.held {
 						if err != nil || held == 0 || g.log[0] != "start" || w.taken != c.wishes {
-							t.Errorf("%v, held %v, %v, taken %d times", err, held, g.log, w.taken)
+							t.Errorf("Run returns %v after holding for %v and taking the lock %d times, and told the client %v; want that the work starts with take number %d", err, held, w.taken, g.log, c.wishes)
 						}
 						return
 					}
 					if at := w.clock.Now(); CodeOf(err) != c.code || at != c.at || w.inside || len(g.log) != 0 {
-						t.Errorf("%v after %v, want %v; inside %v, %v", err, at, c.at, w.inside, g.log)
+						t.Errorf("Run returns %v after %v, the lock is there: %v, and the client was told %v; want code %s after %v, no lock, and nothing told", err, at, w.inside, g.log, c.code, c.at)
 					}
 					if c.timeout == time.Hour && !strings.Contains(err.Error(), "too slow for the lease") {
-						t.Errorf("it does not say why: %v", err)
+						t.Errorf("the error is %v, want that the place is too slow for the lease", err)
 					}
 				})
 		})
@@ -435,7 +435,7 @@ func TestOneLateTry(t *testing.T) {
 	live(t, time.Hour, 0, func(w *world, _ *fakeClient) { w.tryTakes, w.beatTakes = lease*7/8, lease/2 },
 		func(w *world, g *fakeClient, _ time.Duration, err error) {
 			if CodeOf(err) != protocol.Unreachable || !strings.Contains(err.Error(), "too slow for the lease") || w.inside || w.taken != 1 {
-				t.Errorf("%v, inside %v, taken %d times", err, w.inside, w.taken)
+				t.Errorf("Run returns %v after taking the lock %d times, and it is there: %v; want code %s and \"too slow for the lease\" after one, and no lock", err, w.taken, w.inside, protocol.Unreachable)
 			}
 		})
 }
@@ -447,7 +447,7 @@ func TestLateAndStuck(t *testing.T) {
 		w.tryTakes, w.releaseErr = lease, func(int) error { return errServer }
 	}, func(w *world, g *fakeClient, _ time.Duration, err error) {
 		if CodeOf(err) != protocol.Unreachable || !strings.Contains(err.Error(), "too slow for the lease") || w.taken != 1 || len(g.log) != 0 {
-			t.Errorf("%v, taken %d times, %v", err, w.taken, g.log)
+			t.Errorf("Run returns %v after taking the lock %d times, and told the client %v; want code %s and \"too slow for the lease\" after one, and nothing told", err, w.taken, g.log, protocol.Unreachable)
 		}
 	})
 }
@@ -459,7 +459,7 @@ func TestLateAtADeadPlace(t *testing.T) {
 	live(t, 9*lease, Forever, func(w *world, _ *fakeClient) { w.tryTakes, w.slowTries, w.wishes, w.awayUntil = lease, 1, 2, 4*lease },
 		func(w *world, g *fakeClient, _ time.Duration, err error) {
 			if err != nil || w.taken != 2 {
-				t.Errorf("%v, taken %d times, %v", err, w.taken, g.log)
+				t.Errorf("Run returns %v after taking the lock %d times, and told the client %v; want no error: the second lock comes in time", err, w.taken, g.log)
 			}
 		})
 }
@@ -501,10 +501,10 @@ func TestLosses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			live(t, time.Hour, Forever, c.change, func(w *world, g *fakeClient, _ time.Duration, err error) {
 				if CodeOf(err) != c.code || g.lost == nil {
-					t.Fatalf("got %v, told %v", err, g.lost)
+					t.Fatalf("the helper ended with %v, and told the client of the loss %v; want code %s in both", err, g.lost, c.code)
 				}
 				if g.lostAt < c.at || g.lostAt > c.at+lease/16 {
-					t.Errorf("told at %v, want %v", g.lostAt, c.at)
+					t.Errorf("the client was told of the loss %v after the helper began, want %v (the lease is %v): look at lastMoment, beat and checkLease (session.go)", g.lostAt, c.at, lease)
 				}
 				if name == "stopped for more than a lease" && w.beats != 0 {
 					t.Error("it sent a heartbeat before it looked at the clock")
@@ -524,7 +524,7 @@ func TestStoppedButNotTooLong(t *testing.T) {
 		time.AfterFunc(lease/8, func() { w.clock.ahead.Add(int64(lease * 5 / 8)) })
 	}, func(w *world, g *fakeClient, _ time.Duration, err error) {
 		if err != nil || w.beats == 0 {
-			t.Errorf("%v after %d heartbeats", err, w.beats)
+			t.Errorf("a stop of less than a lease: Run returns %v after %d heartbeats, want no error, and a heartbeat that renews the lease", err, w.beats)
 		}
 	})
 }
@@ -553,7 +553,7 @@ func TestStoppedButKept(t *testing.T) {
 				time.AfterFunc(c.stops, func() { w.clock.ahead.Add(int64(5 * lease)) })
 			}, func(w *world, g *fakeClient, _ time.Duration, err error) {
 				if err == nil != (c.code == "") || err != nil && (CodeOf(err) != c.code || g.lost == nil) {
-					t.Errorf("%v, told %v after %d heartbeats", err, g.lost, w.beats)
+					t.Errorf("Run returns %v after %d heartbeats, and told the client of the loss %v; want code %q", err, w.beats, g.lost, c.code)
 				}
 			})
 		})
@@ -622,7 +622,7 @@ func TestHousekeeping(t *testing.T) {
 				time.Sleep(2 * time.Hour)
 				synctest.Wait()
 				if err != nil || held != lease*11/8 || w.beats != 5 || w.tends != c.times {
-					t.Errorf("held %v, %v, %d heartbeats, %d times tended", held, err, w.beats, w.tends)
+					t.Errorf("Run returns %v after holding for %v, with %d heartbeats and %d calls of Tend; want no error after %v, with 5 heartbeats and %d calls", err, held, w.beats, w.tends, lease*11/8, c.times)
 				}
 			})
 		})
@@ -632,10 +632,10 @@ func TestHousekeeping(t *testing.T) {
 // TestAgeUnknown: if a holder's age is unknown, it stays unknown as time goes by.
 func TestAgeUnknown(t *testing.T) {
 	if age := aged(&backend.HeldError{}, 3).Holder.Age; age != 0 {
-		t.Errorf("%v, want none", age)
+		t.Errorf("a holder of unknown age is shown with the age %v 3 ns later, want none", age)
 	}
 	if age := aged(&backend.HeldError{Holder: backend.Holder{Age: 4}}, 3).Holder.Age; age != 7 {
-		t.Errorf("%v, want 7", age)
+		t.Errorf("a holder of 4 ns is shown with the age %v 3 ns later, want 7 ns", age)
 	}
 }
 
@@ -645,7 +645,7 @@ func TestHopeless(t *testing.T) {
 	h := &Helper{Timeout: Forever, Hopeless: func(backend.Holder) string { return "it is us" }}
 	for others, want := range map[int]bool{0: true, 1: false} {
 		if err := h.hopeless(&backend.HeldError{Others: others}); (err != nil) != want {
-			t.Errorf("%d others would do: %v", others, err)
+			t.Errorf("the lock is ours, and %d other locks would do: hopeless returns %v, want an error: %v", others, err, want)
 		}
 	}
 }
@@ -660,6 +660,6 @@ func TestNobodyWants(t *testing.T) {
 	h := &Helper{Address: "fake:/x", Locker: w, Client: &fakeClient{ctx: ctx, clock: c}, Timeout: Forever, Log: hclog.NewNullLogger(),
 		Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: lease}, Clock: c}}
 	if _, err := h.Run(); !errors.Is(err, ErrStdinClosed) || CodeOf(err) != protocol.Cancelled || w.taken != 0 {
-		t.Errorf("got %v, taken %d times", err, w.taken)
+		t.Errorf("Run returns %v after taking the lock %d times, want ErrStdinClosed with code %s, and no call", err, w.taken, protocol.Cancelled)
 	}
 }

@@ -70,7 +70,7 @@ func TestHeldTooLong(t *testing.T) {
 				beats := 0
 				g.beforeIt = func() {
 					if beats = w.beats; w.inside != c.inside {
-						t.Errorf("held while it still worked: %v", w.inside)
+						t.Errorf("when the client has stopped its work, the lock is there: %v, want %v", w.inside, c.inside)
 					}
 				}
 				var log bytes.Buffer
@@ -78,22 +78,22 @@ func TestHeldTooLong(t *testing.T) {
 					Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: lease, MaxHold: most}, Clock: clk}}
 				_, err := h.Run()
 				if CodeOf(err) != c.code || g.lost == nil || g.lost.Code != protocol.MaxHold || g.lostAt != most {
-					t.Errorf("ended with %v, want code %s; told %v after %v, want code %s after %v", err, c.code, g.lost, g.lostAt, protocol.MaxHold, most)
+					t.Errorf("the helper ended with %v, want code %s; the client was told of the loss %v after %v, want code %s after %v", err, c.code, g.lost, g.lostAt, protocol.MaxHold, most)
 				}
 				if w.inside != c.left {
 					t.Errorf("at its end the lock is there: %v, want %v; %s", w.inside, c.left, w.releasing())
 				}
 				if g.lost != nil && (g.lost.Left <= 0 || g.lost.Left > stopTime) {
-					t.Errorf("it has %v to stop", g.lost.Left)
+					t.Errorf("the client has %v to stop its work, want more than 0 and %v at most", g.lost.Left, stopTime)
 				}
 				if told := strings.Contains(log.String(), "code="+string(c.code)); told != (c.code != protocol.MaxHold) {
-					t.Errorf("logged %q", &log)
+					t.Errorf("the log has a loss with code %s: %v, want %v; it is %q", c.code, told, !told, &log)
 				}
 				if c.code == protocol.Gone && g.stopped > most+lease/4 {
-					t.Errorf("it went on for %v, though the lock was lost", g.stopped-most)
+					t.Errorf("the client worked for %v after the limit, though the lock was lost meanwhile; want %v at most", g.stopped-most, lease/4)
 				}
 				if c.code == protocol.MaxHold && beats < int((most+c.stops)/(lease/4))-2 {
-					t.Errorf("%d heartbeats only", beats)
+					t.Errorf("%d heartbeats until the client stopped, want %d at least", beats, int((most+c.stops)/(lease/4))-2)
 				}
 			})
 		})
@@ -104,7 +104,7 @@ func TestHeldTooLong(t *testing.T) {
 func TestLetGoInTime(t *testing.T) {
 	live(t, time.Minute, Forever, nil, func(w *world, g *fakeClient, held time.Duration, err error) {
 		if err != nil || g.lost != nil {
-			t.Errorf("%v, told %v", err, g.lost)
+			t.Errorf("Run returns %v, and told the client of the loss %v; want neither", err, g.lost)
 		}
 	})
 }

@@ -62,10 +62,10 @@ func TestNoteOfBreak(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			live(t, lease*5, Forever, func(w *world, _ *fakeClient) { c.change(w) }, func(_ *world, g *fakeClient, _ time.Duration, err error) {
 				if g.lost == nil || CodeOf(err) != c.code || !strings.HasPrefix(g.lost.sentence(), c.says) {
-					t.Errorf("%v, told %v; want %s, %s…", err, g.lost, c.code, c.says)
+					t.Errorf("the helper ended with %v, and told the client of the loss %v; want code %s and a text that begins with %q", err, g.lost, c.code, c.says)
 				}
 				if g.lostAt < c.least || g.lostAt > c.most {
-					t.Errorf("told at %v, want %v to %v", g.lostAt, c.least, c.most)
+					t.Errorf("the client was told of the loss %v after the helper began, want %v to %v (the lease is %v): look at findNote (release.go) and lastMoment (session.go)", g.lostAt, c.least, c.most, lease)
 				}
 			})
 		})

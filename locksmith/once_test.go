@@ -92,18 +92,18 @@ func TestOnce(t *testing.T) {
 					code = CodeOf(err)
 				}
 				if code != c.code || k.recorded != c.recorded {
-					t.Errorf("%v, %d recorded", err, k.recorded)
+					t.Errorf("Run returns %v and has recorded %d successes; want code %q and %d successes", err, k.recorded, c.code, c.recorded)
 				}
 				started := c.code == "" || c.code == protocol.Gone || name == "it is not released"
 				if slices.Contains(g.log, "start") != started {
-					t.Errorf("told %v", g.log)
+					t.Errorf("the client was told %v; that it may start: want %v", g.log, started)
 				}
 				if lost := asLoss(err) != nil; strings.Contains(log.String(), "code=") != lost {
-					t.Errorf("%v, logged %q", err, &log)
+					t.Errorf("Run returns %v; a loss must be in the log, and nothing else; it is %q", err, &log)
 				}
 				var recent *RecentError
 				if errors.As(err, &recent) != (c.code == protocol.Recent) || w.inside && w.releaseErr == nil && k.takes < time.Hour {
-					t.Errorf("%v, still held: %v", err, w.inside)
+					t.Errorf("Run returns %v, want a RecentError: %v; at its end the lock is there: %v", err, c.code == protocol.Recent, w.inside)
 				}
 			})
 		})

@@ -145,15 +145,15 @@ func TestPatience(t *testing.T) {
 			s := &script{answers: c.answers}
 			s.follow(t, c.timeout, c.tries, func(err error, g *fakeClient) {
 				if at := s.clock.Now(); at < c.from || at > c.to {
-					t.Errorf("ended after %v, want %v to %v", at, c.from, c.to)
+					t.Errorf("Run ended after %v, want %v to %v", at, c.from, c.to)
 				}
 				switch {
 				case (err == nil) != (c.code == ""), err != nil && CodeOf(err) != c.code:
-					t.Errorf("%v (%s), want %s", err, CodeOf(err), c.code)
+					t.Errorf("Run returns %v, want code %q", err, c.code)
 				case c.code == protocol.Unreachable && c.timeout != 0 && !strings.Contains(err.Error(), "connection refused") && !strings.Contains(err.Error(), "no such host"):
-					t.Errorf("it does not say why: %v", err)
+					t.Errorf("Run returns %v, want that it says why the place did not answer", err)
 				case c.timeout == 0 && strings.Contains(err.Error(), "waiting"):
-					t.Errorf("nobody waits: %v", err)
+					t.Errorf("Run with one try returns %v, want that it says nothing of waiting", err)
 				}
 			})
 		})
@@ -178,17 +178,17 @@ func TestTroublePauses(t *testing.T) {
 			}
 			firsts[s.tries[1]] = true
 			if len(s.tries) < 40 {
-				t.Errorf("%d tries in five minutes", len(s.tries))
+				t.Errorf("%d tries in five minutes at a place that does not answer, want 40 at least", len(s.tries))
 			}
 		})
 	}
 	if len(firsts) < 2 {
-		t.Errorf("all came back after %v", firsts)
+		t.Errorf("three waiters have the same first pause %v, want random ones", firsts)
 	}
 	s = &script{answers: []error{away(), away(), away(), away(), away(), held(), away()}}
 	s.follow(t, time.Minute, 0, func(error, *fakeClient) {
 		if got := s.tries[7] - s.tries[6]; got > firstTrouble+time.Millisecond {
-			t.Errorf("after an answer the first pause is %v", got)
+			t.Errorf("after an answer the first pause is %v, want %v at most", got, firstTrouble)
 		}
 	})
 }

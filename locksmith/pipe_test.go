@@ -31,10 +31,10 @@ func TestMaxHold(t *testing.T) {
 		held, err := h.Run()
 		p.Finish(held, err)
 		if CodeOf(err) != protocol.MaxHold || held != most+stopTime || w.inside || c.Now() != time.Hour+most+stopTime {
-			t.Errorf("held %v, %v, inside %v, after %v", held, err, w.inside, c.Now())
+			t.Errorf("Run returns %v at %v after holding for %v, and the lock is there: %v; want code %s at %v, and no lock", err, c.Now(), held, w.inside, protocol.MaxHold, time.Hour+most+stopTime)
 		}
 		if lines := strings.Split(out.String(), "\n"); len(lines) != 3 || !strings.HasPrefix(lines[0], "OK ") || !strings.HasPrefix(lines[1], "LOST code=max_hold ") {
-			t.Errorf("it wrote %q", lines)
+			t.Errorf("the helper wrote %q, want an OK and a LOST code=max_hold", lines)
 		}
 	})
 }

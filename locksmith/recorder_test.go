@@ -149,7 +149,7 @@ func TestRecordLate(t *testing.T) {
 			time.AfterFunc(lease/8, func() { w.clock.ahead.Add(int64(lease * 5 / 8)) })
 		}, func(_ *world, l *eventList, err error) {
 			if l.kinds() != "acquired late released" || l.found[1].Late < lease/2 || l.found[1].Text != "" {
-				t.Errorf("%s, %v late", l.kinds(), l.found[1].Late)
+				t.Errorf("the events are %q, and the second says %v late; want \"acquired late released\", and half a lease at least", l.kinds(), l.found[1].Late)
 			}
 		})
 	})
@@ -174,7 +174,7 @@ func TestRecordLoss(t *testing.T) {
 		w.releaseErr = func(int) error { return errServer }
 	}, func(_ *world, l *eventList, err error) {
 		if l.kinds() != "acquired lost" || l.found[1].Code != protocol.Unreleased {
-			t.Errorf("events %q, want acquired and lost with code %s: %+v", l.kinds(), protocol.Unreleased, l.found)
+			t.Errorf("events %q, want \"acquired lost\" with code %s, because the release failed until its time was over: %+v", l.kinds(), protocol.Unreleased, l.found)
 		}
 	})
 }
@@ -270,7 +270,7 @@ func TestRecordLargeSet(t *testing.T) {
 		}
 		for _, e := range l.found {
 			if len(e.Locks) != 1000 || e.Mode != "shared" || e.Modes != nil {
-				t.Errorf("%d locks, %s %d", len(e.Locks), e.Mode, len(e.Modes))
+				t.Errorf("an event of a set has %d locks, the mode %q and %d modes; want 1000 locks and the mode shared alone", len(e.Locks), e.Mode, len(e.Modes))
 			}
 		}
 	})
@@ -283,7 +283,7 @@ func TestRecordFails(t *testing.T) {
 		w.heldFor = time.Minute
 	}, func(w *world, l *eventList, err error) {
 		if err != nil || len(l.found) != 0 || w.clock.Now() != time.Hour {
-			t.Errorf("%v, %d events, at %v", err, len(l.found), w.clock.Now())
+			t.Errorf("no event can be written: Run returns %v at %v with %d events; want no error at %v and no event", err, w.clock.Now(), len(l.found), time.Hour)
 		}
 		if n := strings.Count(l.log.String(), "disk is full"); n != 1 {
 			t.Errorf("logged %d times:\n%s", n, &l.log)
@@ -298,7 +298,7 @@ func TestRecordHangs(t *testing.T) {
 		w.heldFor = time.Minute
 	}, func(w *world, l *eventList, err error) {
 		if late := w.clock.Now() - time.Hour; err != nil || late > lineTimeout+4*beatTimeout || w.inside {
-			t.Errorf("%v, %v late", err, late)
+			t.Errorf("writing events hangs: Run returns %v, %v late, and the lock is there: %v; want no error, %v late at most, and no lock", err, late, w.inside, lineTimeout+4*beatTimeout)
 		}
 		if n := strings.Count(l.log.String(), "no answer in time"); n != 1 {
 			t.Errorf("logged %d times:\n%s", n, &l.log)
@@ -312,7 +312,7 @@ func TestRecordsAreShort(t *testing.T) {
 	recorded(t, time.Hour, Forever, func(w *world, _ *fakeClient) { w.tryErr = errors.New(long) }, func(_ *world, l *eventList, _ error) {
 		for _, e := range l.found {
 			if line, err := e.Format(); err != nil || len(line) > 4096 {
-				t.Errorf("%d bytes, %v", len(line), err)
+				t.Errorf("an event becomes a line of %d bytes, with the error %v; want 4096 bytes at most", len(line), err)
 			}
 		}
 		if l.kinds() != "gave-up" {

@@ -31,10 +31,10 @@ func TestReleaseTimeout(t *testing.T) {
 				Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: time.Hour}, Clock: clk}}
 			err := (&session{helper: h, hold: w, lease: time.Hour, every: time.Minute}).release()
 			if CodeOf(err) != protocol.Unreleased || clk.Now() > limit || clk.Now() < limit*8/10 || !strings.Contains(err.Error(), "frees itself") {
-				t.Errorf("%v: %v after %v", limit, err, clk.Now())
+				t.Errorf("with a ReleaseTimeout of %v and a server that refuses, release returns %v after %v; want code %s and \"frees itself\" at the end of that time", limit, err, clk.Now(), protocol.Unreleased)
 			}
 			if n := strings.Count(log.String(), "[WARN]"); n > 1 || n == 0 && limit > 0 {
-				t.Errorf("%v: %d warnings:\n%s", limit, n, &log)
+				t.Errorf("with a ReleaseTimeout of %v there are %d warnings, want one:\n%s", limit, n, &log)
 			}
 		})
 	}
@@ -63,7 +63,7 @@ func TestLetGoOfDeadServer(t *testing.T) {
 				Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: long}, Clock: clk}}
 			_, err := h.Run()
 			if took := clk.Now() - wanted; took > c.limit+time.Second || err == nil != (c.code == "") || err != nil && CodeOf(err) != c.code {
-				t.Errorf("hanging for %v: %v after %v", hangs, err, took)
+				t.Errorf("each call to the server hangs for %v: Run returns %v %v after the client let go; want code %q within %v", hangs, err, took, c.code, c.limit+time.Second)
 			}
 			time.Sleep(2 * long)
 		})
@@ -84,7 +84,7 @@ func TestDenied(t *testing.T) {
 		s := &session{helper: h, hold: w, lease: time.Hour, every: time.Minute}
 		err := s.release()
 		if loss := asLoss(err); loss == nil || loss.Code != protocol.Unreleased || clk.Now() > 2*deniedTime {
-			t.Errorf("%v after %v", err, clk.Now())
+			t.Errorf("a release that is not allowed returns %v after %v, want code %s within %v", err, clk.Now(), protocol.Unreleased, 2*deniedTime)
 		}
 	})
 }
@@ -94,7 +94,7 @@ func TestReleaseInMidHeartbeat(t *testing.T) {
 	live(t, lease/4+time.Second, Forever, func(w *world, _ *fakeClient) { w.beatTakes = time.Hour },
 		func(w *world, g *fakeClient, held time.Duration, err error) {
 			if err != nil || held != lease/4+time.Second || w.inside {
-				t.Errorf("held %v, %v", held, err)
+				t.Errorf("while a heartbeat hangs, Run returns %v after %v, and the lock is there: %v; want a release after %v", err, held, w.inside, lease/4+time.Second)
 			}
 		})
 }
@@ -112,26 +112,26 @@ func TestReleaseFails(t *testing.T) {
 	}
 	live(t, time.Second, Forever, fail(5, errServer), func(w *world, g *fakeClient, _ time.Duration, err error) {
 		if err != nil || w.releases != 5 || w.inside {
-			t.Errorf("%v after %d tries", err, w.releases)
+			t.Errorf("four releases fail: Run returns %v after %d releases, and the lock is there: %v; want a fifth that works", err, w.releases, w.inside)
 		}
 	})
 	// A lock of a set left one behind, but it answered us.
 	live(t, time.Second, Forever, fail(3, backend.ErrNoAnswer), func(w *world, g *fakeClient, _ time.Duration, err error) {
 		if err != nil || w.releases != 3 || w.inside {
-			t.Errorf("%v after %d tries", err, w.releases)
+			t.Errorf("two releases get no answer: Run returns %v after %d releases, and the lock is there: %v; want a third that works", err, w.releases, w.inside)
 		}
 	})
 	live(t, time.Second, Forever, fail(1e9, errServer), func(w *world, g *fakeClient, _ time.Duration, err error) {
 		if CodeOf(err) != protocol.Unreleased || g.lost == nil || w.clock.Now() < lease*9/10 || w.clock.Now() > lease {
-			t.Errorf("%v after %v", err, w.clock.Now())
+			t.Fatalf("all releases fail: Run returns %v after %v, and told the client of the loss %v; want code %s at the end of the lease, %v", err, w.clock.Now(), g.lost, protocol.Unreleased, lease)
 		}
 		if !strings.Contains(err.Error(), "frees itself") {
-			t.Errorf("text %q", err)
+			t.Errorf("the error of a release that failed is %q, want that the lock frees itself", err)
 		}
 	})
 	live(t, time.Second, Forever, fail(1e9, backend.ErrGone), func(w *world, g *fakeClient, _ time.Duration, err error) {
 		if CodeOf(err) != protocol.Gone || w.releases != 1 || g.lost == nil {
-			t.Errorf("%v after %d tries", err, w.releases)
+			t.Errorf("the lock is gone at its release: Run returns %v after %d releases, and told the client of the loss %v; want code %s after one", err, w.releases, g.lost, protocol.Gone)
 		}
 	})
 }

@@ -35,7 +35,7 @@ func TestDeathIsSeenSoon(t *testing.T) {
 		died := time.Now()
 		<-ctx.Done()
 		if late := time.Since(died); late < 500*time.Millisecond || late > 2*time.Second || !errors.Is(context.Cause(ctx), ErrParentDied) {
-			t.Errorf("after %v: %v", late, context.Cause(ctx))
+			t.Errorf("the watch ends %v after the parent, because of %v; want ErrParentDied after half a second to two", late, context.Cause(ctx))
 		}
 	})
 }

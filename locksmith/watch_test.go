@@ -173,7 +173,7 @@ func TestStdinPipe(t *testing.T) {
 	_ = w.Close()
 	helper.mustStop(t, ErrStdinClosed)
 	if left, err := io.ReadAll(r); err != nil || !bytes.Equal(left, data) {
-		t.Errorf("%d of %d bytes are left, %v", len(left), len(data), err)
+		t.Errorf("of %d bytes that nobody read, %d are left in the pipe, with the error %v; the watcher must leave stdin unread", len(data), len(left), err)
 	}
 }
 
@@ -257,13 +257,13 @@ func TestOtherParentDies(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		w.watchParent(ctx, cancel, nil)
 		if ctx.Err() != nil {
-			t.Errorf("it lives, and the cause is %v", context.Cause(ctx))
+			t.Errorf("the parent lives, and the watch has ended because of %v", context.Cause(ctx))
 		}
 		_ = other.Process.Kill()
 		_ = other.Wait()
 		<-ctx.Done()
 		if context.Cause(ctx) != ErrParentDied {
-			t.Errorf("cause %v", context.Cause(ctx))
+			t.Errorf("the parent has died, and the watch ends because of %v, want ErrParentDied", context.Cause(ctx))
 		}
 	}
 }
@@ -278,7 +278,7 @@ func TestParentDiedBeforeWeLooked(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	w.watchParent(ctx, cancel, nil)
 	if context.Cause(ctx) != ErrParentDied {
-		t.Errorf("cause %v", context.Cause(ctx))
+		t.Errorf("the parent died before the watch, which ends because of %v, want ErrParentDied", context.Cause(ctx))
 	}
 }
 

@@ -19,7 +19,7 @@ func MustWork(t *testing.T, errs ...error) {
 	t.Helper()
 	for _, err := range errs {
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("a step that must work fails: %v", err)
 		}
 	}
 }
@@ -27,8 +27,11 @@ func MustWork(t *testing.T, errs ...error) {
 // MustFail checks an error's code and a part of its text.
 func MustFail(t *testing.T, err error, code protocol.Code, says string) {
 	t.Helper()
-	if err == nil || backend.CodeOf(err) != code || !strings.Contains(err.Error(), says) {
-		t.Errorf("got %v (%s), want code %s and %q", err, backend.CodeOf(err), code, says)
+	switch {
+	case err == nil:
+		t.Errorf("a call that must fail returns no error, want one with code %s that says %q", code, says)
+	case backend.CodeOf(err) != code || !strings.Contains(err.Error(), says):
+		t.Errorf("a call returns the error %q with code %s, want code %s and a text that says %q", err, backend.CodeOf(err), code, says)
 	}
 }
 
@@ -37,7 +40,7 @@ func MustHold(t *testing.T, a backend.Attempt) backend.Hold {
 	t.Helper()
 	h, err := a.Try(t.Context())
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Try does not take a lock that must be free by now: %v", err)
 	}
 	return h
 }
@@ -49,7 +52,7 @@ func MustAcquire(t *testing.T, a backend.Attempt) backend.Hold {
 	defer cancel()
 	h, err := backend.Acquire(ctx, a)
 	if err != nil {
-		t.Fatalf("the lock is not to be had: %v", err)
+		t.Fatalf("Try and Wait by turns do not take the lock within %v: %v", patience, err)
 	}
 	return h
 }
@@ -96,7 +99,7 @@ func outcome(h backend.Hold, err error) string {
 func MustStillHold(t *testing.T, h backend.Hold) {
 	t.Helper()
 	if err := h.Heartbeat(t.Context()); err != nil {
-		t.Errorf("the holder was hit: %v", err)
+		t.Errorf("Heartbeat of a holder whom nobody may break fails: %v", err)
 	}
 }
 
@@ -115,7 +118,7 @@ func MustBeLost(t *testing.T, h backend.Hold) {
 func MustRelease(t *testing.T, h backend.Hold) {
 	t.Helper()
 	if err := h.Release(t.Context()); err != nil {
-		t.Fatal(err)
+		t.Fatalf("Release of a lock that is still ours fails: %v", err)
 	}
 }
 

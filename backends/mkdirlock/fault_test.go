@@ -429,7 +429,7 @@ func (s *scene) finish() (orphan bool) {
 	h, err := backend.Acquire(ctx, a)
 	if err != nil {
 		if orphan = s.orphaned(); !orphan {
-			s.Fatalf("the next one does not get in: %v", err)
+			s.Fatalf("after the fault is over, somebody else does not get the lock within %v, and the user was not told that it stays: %v", 3*lease, err)
 		}
 		mustWork(s.T, s.memory.Rmdir(s.Context(), "L"))
 		h = mustAcquire(s.T, a)
