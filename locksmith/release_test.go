@@ -70,6 +70,37 @@ func TestLetGoOfDeadServer(t *testing.T) {
 	}
 }
 
+// slowRelease is a place where each release takes a while, unless its context ends before.
+type slowRelease struct {
+	*world
+	takes time.Duration
+}
+
+func (w slowRelease) Release(ctx context.Context) error {
+	select {
+	case <-time.After(w.takes):
+		return w.world.Release(ctx)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// TestReleaseAfterLease: a release that begins when the lease is over has time for one try of
+// nearly a second (lastTry).
+func TestReleaseAfterLease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		clk := &jumpingClock{start: clock.Runtime{}.Now()}
+		clk.ahead.Add(int64(lease)) // confirmed is 0
+		w := slowRelease{&world{clock: clk, inside: true}, lastTry / 2}
+		h := &Helper{Address: "fake:/x", Client: &fakeClient{ctx: t.Context(), clock: clk}, ReleaseTimeout: ReleaseTimeout, Log: hclog.NewNullLogger(),
+			Request: backend.Request{Owner: owner.Record{Lease: lease}, Clock: clk}}
+		err := (&session{helper: h, hold: w, lease: lease, every: lease / 4}).release()
+		if err != nil || w.inside {
+			t.Errorf("the lease is over, and a release takes %v: release returns %v, and the lock is there: %v; want no error, and no lock: look at lastTry (release.go)", w.takes, err, w.inside)
+		}
+	})
+}
+
 // TestDenied: a release that is not allowed is not tried for the rest of a long lease.
 func TestDenied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -30,8 +30,13 @@ func TestPageCodes(t *testing.T) {
 	for _, c := range all {
 		want[c] = c.Exit()
 	}
+	for _, c := range all {
+		if told[c] != want[c] {
+			t.Errorf("README.md says status %d for the code %s (0: it has no such code), and Exit (code.go) says %d", told[c], c, want[c])
+		}
+	}
 	if !reflect.DeepEqual(told, want) {
-		t.Errorf("the page says %v, the codes are %v", told, want)
+		t.Errorf("README.md and code.go have other codes: the page says %v, the codes are %v", told, want)
 	}
 }
 

@@ -68,10 +68,10 @@ func Patience(t *testing.T, provoke map[Trouble]func(*testing.T) backend.Backend
 			for range 2 {
 				_, err := a.Try(ctx)
 				if err == nil || ctx.Err() != nil || backend.Passes(err) != may {
-					t.Errorf("it may pass: %v, want %v: %v", backend.Passes(err), may, err)
+					t.Errorf("Try returns %v, and backend.Passes says of it: %v; want an error of which it says %v", err, backend.Passes(err), may)
 				}
 				if held := (*backend.HeldError)(nil); errors.As(err, &held) && held.Answered() {
-					t.Errorf("it says that the lock is held: %v", err)
+					t.Errorf("the place did not answer, and Try says that the lock is held: %v", err)
 				}
 			}
 			_ = a.Withdraw(ctx) // nobody answers there

@@ -50,12 +50,12 @@ func TestWaitsForAll(t *testing.T) {
 			_, err := a.Try(t.Context())
 			var held *backend.HeldError
 			if !errors.As(err, &held) || held.Lock != "a" || held.Others != 2 {
-				t.Fatalf("got %v", err)
+				t.Fatalf("all three locks are held: Try returns %v, want a HeldError for a, and 2 others", err)
 			}
 			waits := detached.GoErr(func() error { return a.Wait(t.Context()) })
 			synctest.Wait()
 			if waits.IsBack() {
-				t.Fatal("it does not wait")
+				t.Fatal("all locks are held, and Wait returns")
 			}
 			if err := others[freed].Release(t.Context()); err != nil {
 				t.Fatal(err)
@@ -65,11 +65,11 @@ func TestWaitsForAll(t *testing.T) {
 			}
 			h := membertest.MustTake(t, a)
 			if got := h.(backend.ChosenHold).Chosen(); got != freed {
-				t.Errorf("got %d, want %d", got, freed)
+				t.Errorf("lock number %d was chosen, want number %d, which was released", got, freed)
 			}
 			for i, one := range f {
 				if one.Waiters != 0 || i != freed && one.Holder() != others[i].ID() {
-					t.Errorf("%s: held by %s, %d waiting", one.Name, one.Holder(), one.Waiters)
+					t.Errorf("after the choice lock %s is held by %q and %d wait for it; want its holder of before, and no waiter", one.Name, one.Holder(), one.Waiters)
 				}
 			}
 		})
@@ -108,7 +108,7 @@ func TestSpreads(t *testing.T) {
 		}
 	}
 	if len(seen) != 3 {
-		t.Errorf("only %v", seen)
+		t.Errorf("of three free locks 200 choices took only the numbers %v, want all three: look at spread", seen)
 	}
 }
 
@@ -129,7 +129,7 @@ func TestWithdraws(t *testing.T) {
 				}
 			}
 			if err := a.Withdraw(t.Context()); err != nil || f[0].Waiters+f[1].Waiters != 0 {
-				t.Errorf("%v, waiting: %d and %d", err, f[0].Waiters, f[1].Waiters)
+				t.Errorf("Withdraw returns %v, and %d and %d still wait for the locks; want no error and nobody", err, f[0].Waiters, f[1].Waiters)
 			}
 		})
 	}
@@ -155,11 +155,11 @@ func TestWithoutBroken(t *testing.T) {
 		}
 		a = wish(t, f...)
 		if _, err := a.Try(t.Context()); backend.CodeOf(err) != protocol.Held {
-			t.Errorf("got %v", err)
+			t.Errorf("one lock is broken and the other held: Try returns %v, want code %s", err, protocol.Held)
 		}
 		f[1].Fail = breaks(errors.New("broken, too"))
 		if _, err := wish(t, f...).Try(t.Context()); !errors.Is(err, broken) {
-			t.Errorf("got %v", err)
+			t.Errorf("both locks are broken: Try returns %v, want the error of the first", err)
 		}
 	}
 }
@@ -187,10 +187,40 @@ func TestComesBack(t *testing.T) {
 		}
 		h, err := backend.Acquire(t.Context(), wish(t, f...))
 		if err != nil || h.(backend.ChosenHold).Chosen() != 0 {
-			t.Fatalf("got %v, %v", h, err)
+			t.Fatalf("the place of a answers after ten minutes, b stays held: Acquire gives %v and the error %v, want a", h, err)
 		}
 		if n := len(tried); n < 12 || n > 30 || withdrawn != n-1 || tried[1] > 2*firstPause || tried[n-1]-tried[n-2] < longestPause {
-			t.Errorf("tried after %v, withdrawn %d times", tried, withdrawn)
+			t.Errorf("a place that does not answer was tried after %v, and withdrawn %d times; want 12 to 30 tries with pauses that grow from %v to %v, and a withdrawal before each but the first", tried, withdrawn, firstPause, longestPause)
+		}
+	})
+}
+
+// TestAnswerEndsPauses: a place that has answered, and then does not answer again, is tried again
+// after the first pause, not after the long one of before.
+func TestAnswerEndsPauses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := membertest.Several("a", "b")
+		f[1].Alone(t)
+		start, answered := time.Now(), false
+		var again []time.Duration // when a was tried since its answer
+		f[0].Fail = func(op string) error {
+			if op != "try" || len(again) == 2 {
+				return nil
+			}
+			if since := time.Since(start); answered {
+				again = append(again, since)
+			} else if since > 5*time.Minute {
+				answered = true
+				return &backend.HeldError{Lock: "a"}
+			}
+			return &backend.Error{Code: protocol.Unreachable, Lock: "a", Op: "ask", Err: errors.New("no answer")}
+		}
+		h, err := backend.Acquire(t.Context(), wish(t, f...))
+		if err != nil || h.(backend.ChosenHold).Chosen() != 0 || len(again) != 2 {
+			t.Fatalf("Acquire gives %v and the error %v, after tries of a at %v since its answer; want a after two", h, err, again)
+		}
+		if pause := again[1] - again[0]; pause > 2*firstPause {
+			t.Errorf("after an answer the first pause of a place is %v, want %v at most: look at pause (choice.go)", pause, 2*firstPause)
 		}
 	})
 }
@@ -205,7 +235,7 @@ func TestTellsOfWhatMayPass(t *testing.T) {
 		}
 	}
 	if _, err := wish(t, f...).Try(t.Context()); backend.CodeOf(err) != protocol.Unreachable {
-		t.Error(err)
+		t.Errorf("one lock is not allowed, and the place of the other is away: Try returns %v, want code %s, which may pass", err, protocol.Unreachable)
 	}
 }
 
@@ -228,10 +258,10 @@ func TestPassesByOneThatHangs(t *testing.T) {
 		start := time.Now()
 		h, err := backend.Acquire(t.Context(), a)
 		if err != nil || h.(backend.ChosenHold).Chosen() == 0 {
-			t.Fatalf("got %v, %v", h, err)
+			t.Fatalf("the place of a hangs, the others are released: Acquire gives %v and the error %v, want b or c", h, err)
 		}
 		if d := time.Since(start); d > membertest.Lease {
-			t.Errorf("after %v", d)
+			t.Errorf("a lock was chosen after %v, want a lease (%v) at most", d, membertest.Lease)
 		}
 		time.Sleep(2 * time.Hour)
 		synctest.Wait()
@@ -257,10 +287,10 @@ func TestCrowd(t *testing.T) {
 					return
 				}
 				if n := inside.Add(1); n > 3 {
-					t.Errorf("%d holders", n)
+					t.Errorf("three locks have %d holders at a time", n)
 				}
 				if id := f[h.(backend.ChosenHold).Chosen()].Holder(); id != h.ID() {
-					t.Errorf("%s holds it, not %s", id, h.ID())
+					t.Errorf("the lock that was chosen is held by %s, want %s", id, h.ID())
 				}
 				inside.Add(-1)
 				if err := h.Release(t.Context()); err != nil {
@@ -291,7 +321,7 @@ func TestTellsOfTheHeld(t *testing.T) {
 		a := wish(t, f...)
 		_, err = a.Try(t.Context())
 		if held := (*backend.HeldError)(nil); !errors.As(err, &held) || !held.Answered() || held.Lock != "b" || held.Others != 1 {
-			t.Errorf("got %v", err)
+			t.Errorf("the place of a does not answer, b is held: Try returns %v, want a HeldError that tells of b, and 1 other", err)
 		}
 		if err := a.Withdraw(t.Context()); err != nil {
 			t.Error(err)

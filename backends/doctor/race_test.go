@@ -44,7 +44,7 @@ func TestRace(t *testing.T) {
 			End: func(int) (string, error) { return c.broken, nil },
 		})
 		if err != nil || len(all) != 1 || all[0].Finding != c.want || !strings.Contains(all[0].Text, c.says) {
-			t.Errorf("the race %+v ends with %v, and these findings: %+v", c, err, all)
+			t.Errorf("a race with %d winners a round, over two connections: %v, broken: %q: it ends with %v, and finds %+v; want one finding, %q, that says %q", c.winners, c.connections, c.broken, err, all, c.want, c.says)
 		}
 	}
 }

@@ -88,7 +88,7 @@ func TestPauses(t *testing.T) {
 			d := f.dir()
 			d.server.backoff.Clock = m
 			if err := d.Mkdir(soon(t), "L"); come(err) != tt.want {
-				t.Fatal(err)
+				t.Fatalf("the first call to a server that is %s is %s, want %s; its error is %v", name, come(err), tt.want, err)
 			}
 			for _, pause := range []time.Duration{1000, 1500, 2250} {
 				pause *= time.Millisecond

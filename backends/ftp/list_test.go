@@ -79,7 +79,7 @@ func TestListOutcomes(t *testing.T) {
 			d := f.dir()
 			_, err := d.List(soon(t), "L")
 			if got := come(err); got != tt.want || len(f.sent("NLST")) != tt.sent {
-				t.Errorf("%s, %d times; want %s, %d; %v", got, len(f.sent("NLST")), tt.want, tt.sent, err)
+				t.Errorf("the server answers %s with %q: the listing is %s after NLST was sent %d times; want %s after %d; its error is %v; look at judge (outcome.go)", tt.verb, tt.name, got, len(f.sent("NLST")), tt.want, tt.sent, err)
 			}
 		})
 	}

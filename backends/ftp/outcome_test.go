@@ -97,7 +97,7 @@ func TestOutcomes(t *testing.T) {
 				d := f.calm(verb)
 				err := call(d)
 				if got := come(err); got != tt.want || len(f.sent(verb)) != tt.sent {
-					t.Errorf("%s, %d times; want %s, %d; %v", got, len(f.sent(verb)), tt.want, tt.sent, err)
+					t.Errorf("the server answers %s with %q: the call is %s after the command was sent %d times; want %s after %d; its error is %v; look at judge (outcome.go)", verb, tt.name, got, len(f.sent(verb)), tt.want, tt.sent, err)
 				}
 				f.when(verb, (*talk).obey)
 				if err := d.Mkdir(soon(t), "other"); err != nil {
@@ -134,7 +134,7 @@ func TestOutcomesOfRNFR(t *testing.T) {
 			// Whether the end comes before RNTO is chance.
 			chance := tt.name == "cut after the answer" && come(err) == "unclear"
 			if got := come(err); !chance && (got != tt.want || len(f.sent("RNTO")) != tt.sent) {
-				t.Errorf("%s, RNTO %q; want %s, %d; %v", got, f.sent("RNTO"), tt.want, tt.sent, err)
+				t.Errorf("the server answers RNFR with %q: the rename is %s after RNTO was sent as %q; want %s after %d; its error is %v; look at judge (outcome.go)", tt.name, got, f.sent("RNTO"), tt.want, tt.sent, err)
 			}
 		})
 	}
@@ -184,7 +184,7 @@ func TestCancel(t *testing.T) {
 			start := time.Now()
 			err := d.Mkdir(ctx, "L")
 			if come(err) != want || !errors.Is(err, context.Canceled) || time.Since(start) > late {
-				t.Errorf("%s after %v: %v", come(err), time.Since(start), err)
+				t.Errorf("the context ends while %s waits for an answer: the call is %s after %v, want %s after %v at most, with the context's error; its error is %v", verb, come(err), time.Since(start), want, late, err)
 			}
 			if err := d.Mkdir(ctx, "L"); come(err) != "over" {
 				t.Errorf("a call that is over from the start: %v", err)
@@ -203,7 +203,7 @@ func TestDeadline(t *testing.T) {
 	start := time.Now()
 	err := d.Mkdir(ctx, "L")
 	if come(err) != "unclear" || !errors.Is(err, context.DeadlineExceeded) || time.Since(start) > late {
-		t.Errorf("after %v: %v", time.Since(start), err)
+		t.Errorf("MKD hangs, and the context's deadline is in 3s: the call is %s after %v, want unclear after %v at most, with the deadline's error; its error is %v", come(err), time.Since(start), late, err)
 	}
 }
 

@@ -52,11 +52,11 @@ func TestLostAnswers(t *testing.T) {
 			err := call()
 			p.Heal()
 			if come(err) != tt.want {
-				t.Errorf("%s; want %s; %v", come(err), tt.want, err)
+				t.Errorf("the call is %s, want %s; its error is %v; look at judge (outcome.go)", come(err), tt.want, err)
 			}
 			names, _ := filepath.Glob(filepath.Join(s.Dir, "*")) // the pattern is good
 			if tt.made >= 0 && len(names) != tt.made {
-				t.Errorf("made %q", names)
+				t.Errorf("the server has the directories %q, want %d", names, tt.made)
 			}
 			if err := d.Mkdir(soon(t), "later"); err != nil {
 				t.Error("afterwards:", err)
@@ -76,7 +76,7 @@ func TestNothingTwice(t *testing.T) {
 	}
 	p.Fail(p.Conns()-1, ftpserver.Fault{Verb: "RMD", Command: 1, At: ftpserver.Answered, Do: ftpserver.Cut})
 	if err := d.Rmdir(soon(t), "L"); come(err) != "unclear" {
-		t.Error(err)
+		t.Errorf("the answer to RMD is lost: the call is %s, want unclear; its error is %v; look at judge (outcome.go)", come(err), err)
 	}
 	if err := os.Mkdir(filepath.Join(s.Dir, "L"), 0o755); err != nil { // somebody else's
 		t.Fatal(err)

@@ -52,7 +52,7 @@ func TestSilence(t *testing.T) {
 			}
 			start := time.Now()
 			if err := tt.call(t, d); come(err) != tt.want || time.Since(start) > late {
-				t.Errorf("%s after %v: %v", come(err), time.Since(start), err)
+				t.Errorf("the server falls silent at %s: the call is %s after %v, want %s after %v at most; its error is %v; look at judge (outcome.go)", tt.name, come(err), time.Since(start), tt.want, late, err)
 			}
 		})
 	}
@@ -96,7 +96,7 @@ func TestSilenceTLS(t *testing.T) {
 			d.server.timeout = 2 * time.Second
 			start := time.Now()
 			if err := d.Mkdir(soon(t), "L"); come(err) != "unreachable" || time.Since(start) > late {
-				t.Errorf("after %v: %v", time.Since(start), err)
+				t.Errorf("the server falls silent at %s: the call is %s after %v, want unreachable after %v at most; its error is %v", name, come(err), time.Since(start), late, err)
 			}
 		})
 	}
@@ -122,7 +122,7 @@ func TestFlood(t *testing.T) {
 				start := time.Now()
 				err := d.Mkdir(soon(t), "L")
 				if err == nil || (come(err) == "unclear") != (verb == "MKD") || time.Since(start) > late {
-					t.Errorf("after %v: %v", time.Since(start), err)
+					t.Errorf("the reply to %s (%q: the greeting) has no end: the call is %s after %v, want an error after %v at most, which is unclear for MKD alone; its error is %v; look at judge (outcome.go)", verb, greeting, come(err), time.Since(start), late, err)
 				}
 			})
 		}
@@ -142,7 +142,7 @@ func TestDrip(t *testing.T) {
 	}).calm("MKD")
 	start := time.Now()
 	if err := d.Mkdir(soon(t), "L"); come(err) != "unclear" || time.Since(start) > late {
-		t.Errorf("after %v: %v", time.Since(start), err)
+		t.Errorf("the reply to MKD comes line by line without end: the call is %s after %v, want unclear after %v at most; its error is %v", come(err), time.Since(start), late, err)
 	}
 }
 
@@ -173,7 +173,7 @@ func TestClose(t *testing.T) {
 	start := time.Now()
 	d.conn.quit(time.Minute)
 	if time.Since(start) > late {
-		t.Errorf("closed after %v", time.Since(start))
+		t.Errorf("a server does not answer QUIT, and the connection is closed after %v, want %v at most", time.Since(start), late)
 	}
 	eventually(t, func() bool { return len(f.sent("QUIT")) == 1 })
 }

@@ -106,7 +106,7 @@ func oneLife(t *testing.T, st story, ahead bool, n int, errno unix.Errno, done b
 	l.Ahead = ahead
 	problem := func(format string, args ...any) {
 		t.Helper()
-		t.Errorf("%v, executed: %v, of call %d:\n%s\n%s", errno, done, n, strings.Join(s.calls, "\n"), fmt.Sprintf(format, args...))
+		t.Errorf("%s\nwhen call %d (of the last line, if no more follow) fails with %v, executed: %v; the calls are\n%s", fmt.Sprintf(format, args...), n, errno, done, strings.Join(s.calls, "\n"))
 	}
 	h, err := persist(t, l)
 	if err != nil {

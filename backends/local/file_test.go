@@ -152,7 +152,7 @@ func TestMakerIsLeftAlone(t *testing.T) {
 	c.advance(graceAndDrift)
 	mustBeHeld(t, a)
 	if !a.seen.locked || maker.Named() != nil {
-		t.Error("a file was broken whose kernel lock its maker has")
+		t.Errorf("its maker has the kernel lock of a file: a look after the grace says that it is locked: %v, and that the path names another file: %v; want true, and no error", a.seen.locked, maker.Named())
 	}
 }
 

@@ -105,7 +105,7 @@ func queued(t *testing.T) (n int) {
 func (s *sleeper) mustWake(t *testing.T) {
 	t.Helper()
 	if err := unblocked(t, func() error { return <-s.woken }); err != nil {
-		t.Fatal(err)
+		t.Fatalf("Wait of a waiter whose turn came fails: %v", err)
 	}
 }
 
@@ -124,7 +124,7 @@ func mustSleepOn(t *testing.T, all ...*sleeper) {
 	for i, s := range all {
 		select {
 		case err := <-s.woken:
-			t.Fatalf("sleeper %d is awake: %v", i, err)
+			t.Fatalf("waiter %d, which must sleep on, has woken with the error %v", i, err)
 		default:
 		}
 	}

@@ -30,11 +30,11 @@ func TestDeadThatStays(t *testing.T) {
 	a := attemptAt(t, path, r)
 	for range 3 {
 		if h := mustBeHeld(t, a); h.Advice != "" || a.seen.due <= 0 || a.seen.due > graceAndDrift {
-			t.Errorf("it is watched for %v more, with the advice %q", a.seen.due, h.Advice)
+			t.Errorf("a dead holder's file, whose watch began now, may be broken in %v, with the advice %q; want %v at most, and no advice yet", a.seen.due, h.Advice, graceAndDrift)
 		}
 		c.advance(graceAndDrift)
 		if h := mustBeHeld(t, a); !strings.Contains(h.Advice, "let its owner break it") {
-			t.Errorf("its removal was not tried: %+v", h)
+			t.Errorf("%v later its removal was not tried, or did not fail: the holder is told as %+v, want the advice to let its owner break it", graceAndDrift, h)
 		}
 	}
 	if err := try(path, nil); !errors.As(err, new(*backend.HeldError)) {

@@ -91,7 +91,7 @@ func TestParse(t *testing.T) {
 	}{text: {0, true}, "1" + text: {}, " 17 \n\n": {17, false}, "17\nhost\n": {}, "0\n": {}, "": {},
 		string(binary.NativeEndian.AppendUint32(nil, 1234567)): {1234567, false}, "\x00\x00\x00\x00": {}, "123\x00": {}, "17\n\x00": {}, "\x00007": {}, "\xff\xff\xff\xff": {}, "123\n": {123, false}, "web3": {}} {
 		if c := Parse(s, unicode.IsSpace); c.PID != want.pid || c.Holds("1") != want.holds || c.Text != s {
-			t.Errorf("%q became %+v", s, c)
+			t.Errorf("the content %q is read as pid %d, record %v, its id is 1: %v; want pid %d, and that its id is 1: %v", s, c.PID, c.Record, c.Holds("1"), want.pid, want.holds)
 		}
 	}
 }

@@ -149,7 +149,7 @@ func TestVerdict(t *testing.T) {
 			from.Machine = ""
 		}
 		if got := r.Verdict(from); got != c.want {
-			t.Errorf("%s: %s, want %s", name, got, c.want)
+			t.Errorf("a record of a holder with %q is judged %q, want %q: look at Verdict (owner.go)", name, got, c.want)
 		}
 	}
 }

@@ -38,15 +38,15 @@ func TestPollTogether(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := <-back; got != (woken{i, nil}) {
-			t.Errorf("%+v, want %d", got, i)
+			t.Errorf("descriptor %d has become readable, and Poll number %d returns %v", i, got.i, got.err)
 		}
 	}
 	begun := time.Now()
 	if err := PollFor(ctx, 10*time.Millisecond, NoFD); err != nil || time.Since(begun) < 10*time.Millisecond {
-		t.Errorf("%v after %v", err, time.Since(begun))
+		t.Errorf("PollFor returns %v after %v, want no error after 10ms: look at pollParked (process_linux.go)", err, time.Since(begun))
 	}
 	if made := pprof.Lookup("threadcreate").Count() - before; made > 20 {
-		t.Errorf("%d threads were made", made)
+		t.Errorf("%d threads were made for %d calls of Poll at a time, want 20 at most", made, n)
 	}
 	cancel()
 	all.Wait()
@@ -57,6 +57,6 @@ func TestPollTogether(t *testing.T) {
 		}
 	}
 	if left := polls.Load(); left != 0 {
-		t.Errorf("%d polls are left", left)
+		t.Errorf("after the last call %d calls of Poll count as under way", left)
 	}
 }

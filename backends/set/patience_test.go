@@ -26,7 +26,7 @@ func TestMemberAway(t *testing.T) {
 		a := wish(t, f[0].Lock(), f[1].Lock())
 		_, err := a.Try(t.Context())
 		if held := (*backend.HeldError)(nil); !errors.As(err, &held) || held.Answered() || held.Lock != "fake:/b" {
-			t.Fatalf("got %v", err)
+			t.Fatalf("the place of the second lock is away: Try returns %v, want a HeldError for fake:/b without an answer", err)
 		}
 		membertest.MustBeFree(t, f[0])
 		away = false
@@ -51,10 +51,10 @@ func TestFirstMemberHangs(t *testing.T) {
 		start := time.Now()
 		_, err := a.Try(t.Context())
 		if held := (*backend.HeldError)(nil); !errors.As(err, &held) || held.Answered() {
-			t.Errorf("got %v", err)
+			t.Errorf("the place of the first lock hangs: Try returns %v, want a HeldError without an answer", err)
 		}
 		if d := time.Since(start); d < membertest.Lease || d > membertest.Lease+time.Second {
-			t.Errorf("it waited for %v", d)
+			t.Errorf("Try waited %v for the first lock, want a lease (%v)", d, membertest.Lease)
 		}
 		membertest.MustBeFree(t, f[1])
 		close(answer)

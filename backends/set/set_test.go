@@ -94,11 +94,11 @@ func TestOrders(t *testing.T) {
 	}
 	h := membertest.MustTake(t, wish(t, f[2].Lock(), f[0].Lock(), f[1].Lock(), f[2].Lock()))
 	if !slices.Equal(tried, []string{"a", "b", "c"}) {
-		t.Errorf("tried %v", tried)
+		t.Errorf("the locks were tried in the order %v, want a, b, c and each once, however they were given", tried)
 	}
 	want := []string{f[2].Holder(), f[0].Holder(), f[1].Holder(), f[2].Holder()}
 	if h.ID() != strings.Join(want, ",") {
-		t.Errorf("ids %s, want %v", h.ID(), want)
+		t.Errorf("the ids of the set are %s, want %v, in the order given", h.ID(), want)
 	}
 	if n := len(h.(backend.MultiHold).Tokens()); n != 4 {
 		t.Errorf("%d tokens, want 4", n)
@@ -111,14 +111,14 @@ func TestOneLockTwice(t *testing.T) {
 		other := f.Lock()
 		other.Address += "?create=no"
 		if _, err := wish(t, f.Lock(), other).Try(t.Context()); backend.CodeOf(err) != protocol.Usage {
-			t.Errorf("got %v", err)
+			t.Errorf("a set that names a lock twice with other options: Try returns %v, want code %s", err, protocol.Usage)
 		}
 	})
 	t.Run("by names nobody can compare", func(t *testing.T) {
 		a := wish(t, f.Lock(), f.As("somewhere else"))
 		_, err := a.Try(t.Context())
 		if backend.CodeOf(err) != protocol.Usage || !strings.Contains(err.Error(), "same lock") {
-			t.Errorf("got %v", err)
+			t.Errorf("a set that names a lock twice by other names: Try returns %v, want code %s and that it is the same lock", err, protocol.Usage)
 		}
 		if err := a.Withdraw(t.Context()); err != nil {
 			t.Error(err)
@@ -144,7 +144,7 @@ func TestOneLockTwice(t *testing.T) {
 func TestTooMany(t *testing.T) {
 	locks := make([]member.Lock, member.Max+1)
 	if _, err := New(locks); backend.CodeOf(err) != protocol.Usage {
-		t.Errorf("got %v", err)
+		t.Errorf("a set of %d locks is made with the error %v, want code %s: more than %d are too many", len(locks), err, protocol.Usage, member.Max)
 	}
 }
 
@@ -155,7 +155,7 @@ func TestLossOfOne(t *testing.T) {
 	h := membertest.MustTake(t, wish(t, f[0].Lock(), f[1].Lock(), f[2].Lock()))
 	f[1].Remove()
 	if err := h.Heartbeat(t.Context()); !errors.Is(err, backend.ErrGone) {
-		t.Errorf("heartbeat: %v", err)
+		t.Errorf("one lock of the set is gone: Heartbeat returns %v, want ErrGone", err)
 	}
 	failed := false
 	f[2].Fail = func(op string) error {
@@ -166,10 +166,10 @@ func TestLossOfOne(t *testing.T) {
 		return nil
 	}
 	if err := h.Release(t.Context()); err == nil || errors.Is(err, backend.ErrGone) {
-		t.Errorf("first release: %v", err)
+		t.Errorf("one lock is gone, and another cannot be released now: the first Release returns %v, want an error that is not ErrGone, so that it is tried again", err)
 	}
 	if err := h.Release(t.Context()); !errors.Is(err, backend.ErrGone) {
-		t.Errorf("second release: %v", err)
+		t.Errorf("the second Release, which gives back the rest, returns %v, want ErrGone", err)
 	}
 	if n, err := h.(backend.NotedHold).Note(t.Context()); err != nil || n == nil || n.Host != "b" {
 		t.Errorf("the note is %v, %v, want that of the lock that is gone", n, err)
@@ -193,10 +193,10 @@ func TestLossBesideTrouble(t *testing.T) {
 				f[1].Fail = func(string) error { return trouble(answer) }
 				start := time.Now()
 				if err := h.Heartbeat(t.Context()); !errors.Is(err, backend.ErrGone) {
-					t.Errorf("got %v", err)
+					t.Errorf("one lock is gone, and the place of another %s: Heartbeat returns %v, want ErrGone", name, err)
 				}
 				if d := time.Since(start); d > time.Second {
-					t.Errorf("told after %v", d)
+					t.Errorf("the loss is told after %v, want a second at most", d)
 				}
 			})
 		})
@@ -218,20 +218,20 @@ func TestInsistence(t *testing.T) {
 		a := holdingOn(wish(t, f[0].Lock(), f[1].Lock()))
 		mustBeRefused(t, a, f[1])
 		if f[0].Holder() == "" {
-			t.Fatal("gave back what it holds on to")
+			t.Fatal("a set that holds on gave back its first lock when the second was refused: look at keeps (attempt.go)")
 		}
 		start := time.Now()
 		if err := a.Wait(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if d := time.Since(start); d < 10*membertest.Lease || d > 10*membertest.Lease+time.Second {
-			t.Errorf("held on for %v", d)
+			t.Errorf("the set held on to its first lock for %v, want %v as its policy says: look at keeps and waitHolding (attempt.go)", d, 10*membertest.Lease)
 		}
 		if f[0].Holder() != "" {
 			t.Error("the set still holds a lock after it held on")
 		}
 		if f[0].Beats < 39 {
-			t.Errorf("%d heartbeats in ten leases", f[0].Beats)
+			t.Errorf("%d heartbeats of the first lock in ten leases of holding on, want 39 at least", f[0].Beats)
 		}
 	})
 }
@@ -249,7 +249,7 @@ func TestLossWhileInsisting(t *testing.T) {
 			t.Fatal(err)
 		}
 		if d := time.Since(start); d > membertest.Lease {
-			t.Errorf("noticed after %v", d)
+			t.Errorf("the set noticed after %v that it had lost a lock, want a lease (%v) at most", d, membertest.Lease)
 		}
 		mustBeRefused(t, a, f[1])
 		if err := a.Withdraw(t.Context()); err != nil {
@@ -274,11 +274,11 @@ func TestLossBeforeAllAreHeld(t *testing.T) {
 		}
 		var held *backend.HeldError
 		if _, err := a.Try(t.Context()); !errors.As(err, &held) || !errors.Is(err, backend.ErrGone) {
-			t.Fatalf("got %v", err)
+			t.Fatalf("a lock that the set held on to was lost: Try returns %v, want a HeldError because of ErrGone", err)
 		}
 		h := membertest.MustTake(t, a)
 		if c := h.(backend.MultiHold).Confirmed(); c < membertest.Request().Clock.Now()-membertest.Lease/4 {
-			t.Errorf("confirmed %v ago", membertest.Request().Clock.Now()-c)
+			t.Errorf("the set was confirmed %v ago, want a quarter of a lease (%v) at most", membertest.Request().Clock.Now()-c, membertest.Lease/4)
 		}
 	})
 }
@@ -295,19 +295,19 @@ func TestPlaceThatHangs(t *testing.T) {
 		_, err := a.Try(t.Context())
 		var held *backend.HeldError
 		if !errors.As(err, &held) || held.Obstacle == nil {
-			t.Fatalf("got %v", err)
+			t.Fatalf("the place of the second lock hangs: Try returns %v, want a HeldError that tells of an obstacle", err)
 		}
 		if d := time.Since(start); d > membertest.Lease/2 {
-			t.Errorf("held the other one for %v", d)
+			t.Errorf("while the place of the second lock hung, the first was held for %v, want half a lease (%v) at most: look at take (attempt.go)", d, membertest.Lease/2)
 		}
 		membertest.MustBeFree(t, f[0])
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if err := a.Wait(ctx); err == nil {
-			t.Error("waited for nothing")
+			t.Error("Wait returned no error while the place still hung, want that of the context")
 		}
 		if err := a.Withdraw(ctx); err == nil {
-			t.Error("withdrew a call that hangs")
+			t.Error("Withdraw returned no error while a call still hung")
 		}
 		close(answer)
 		synctest.Wait()

@@ -21,6 +21,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
 	"locksmith/backends/clock"
+	"locksmith/backends/generation/symlinks"
 )
 
 // A recording is a transport on which the server's replies are fixed, whatever is asked.
@@ -110,6 +111,23 @@ func TestSilence(t *testing.T) {
 	}
 	if f.sessions != 2 {
 		t.Errorf("after a silence there were %d connections, want 2", f.sessions)
+	}
+}
+
+// TestOtherReply: a reply of another kind than a status is no success, though it begins with the
+// number of one.
+func TestOtherReply(t *testing.T) {
+	t.Parallel()
+	f := startFake(t).when(func(r *asking) bool {
+		if r.kind == typeMkdir {
+			r.to(newPacket(typeAttrs).uint32(r.id).uint32(statusOK))
+		}
+		return r.kind == typeMkdir
+	})
+	s := f.server(t, testAddress).newSession(".")
+	defer s.close()
+	if err := s.mkdir(t.Context(), "a"); err == nil {
+		t.Error("the server answers MKDIR with attributes, and mkdir reports success: look at statusOf (status.go)")
 	}
 }
 
@@ -322,6 +340,27 @@ func TestRecordLost(t *testing.T) {
 			t.Errorf("the request for the record was lost, executed: %t; Inspect sees %+v, %v", executed, r, err)
 		}
 		backendtest.MustRelease(t, h)
+	}
+}
+
+// TestRecordAskedAgain: the answer to a request for a record is lost. The record is asked for again,
+// and then is there: that is a success.
+func TestRecordAskedAgain(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	f := startFake(t).when(func(r *asking) bool {
+		if r.kind == typeSymlink {
+			if asked++; asked == 1 {
+				_ = r.conn.Close()
+			}
+		}
+		return false // the server executes it
+	})
+	d := newSymlinkDir(f.server(t, testAddress).newSession("."), false)
+	defer d.close()
+	backendtest.MustWork(t, d.Prepare(t.Context()))
+	if err := d.Symlink(t.Context(), "to", symlinks.Reservations+"/i.1"); err != nil || asked != 2 {
+		t.Errorf("the answer is lost, though the link was made: Symlink returns %v after %d requests, want no error after 2: look at Symlink (symlinkdir.go)", err, asked)
 	}
 }
 

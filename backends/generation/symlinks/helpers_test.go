@@ -110,7 +110,7 @@ func mustAcquire(t *testing.T, a backend.Attempt) *hold {
 	defer cancel()
 	h, err := acquire(ctx, a)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("Try and Wait by turns do not take the lock within 100 leases (%v): %v", 100*lease, err)
 	}
 	return h
 }

@@ -89,7 +89,7 @@ func TestVerdicts(t *testing.T) {
 		}
 		a.conclude(e, c.err)
 		if a.status != c.status || !strings.HasSuffix(people.String(), "\np: "+c.sentence+"\n") && people.String() != "p: "+c.sentence+"\n" {
-			t.Errorf("conclude of %+v: status %d, people read %q", c, a.status, people.String())
+			t.Errorf("doctor with the findings %v and the error %v ends with status %d, and people read %q; want status %d and the last line \"p: %s\"", c.checks, c.err, a.status, people.String(), c.status, c.sentence)
 		}
 	}
 }

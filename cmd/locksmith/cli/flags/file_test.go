@@ -22,6 +22,18 @@ func TestSuffix(t *testing.T) {
 	}
 }
 
+// TestOneLock: a command for one lock refuses none, and several.
+func TestOneLock(t *testing.T) {
+	for _, args := range [][]string{nil, {"link:/a", "link:/b"}} {
+		if lock, err := new(File).Lock(args); err == nil {
+			t.Errorf("the arguments %q are accepted, as the lock %q; want an error, for they are not exactly one lock", args, lock)
+		}
+	}
+	if lock, err := new(File).Lock([]string{"link:/a"}); err != nil || lock != "link:/a" {
+		t.Errorf("the argument link:/a names the lock %q, with the error %v; want link:/a", lock, err)
+	}
+}
+
 // TestFor: whatever a name looks like, it is taken for a file's name.
 func TestFor(t *testing.T) {
 	for _, name := range []string{"8h", "90", "./8h", "8 h", "-8h", "phones.csv"} {

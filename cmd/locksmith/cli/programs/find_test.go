@@ -27,7 +27,7 @@ func TestFind(t *testing.T) {
 	}
 	for name, want := range map[string]string{"there": filepath.Join(dir, "there"), "data": "", "self": "", "none": ""} {
 		if got := Find(name); got != want {
-			t.Errorf("Find of %s: %q", name, got)
+			t.Errorf("Find of %q gives %q, want %q (self is a link to this very program, data is not executable)", name, got, want)
 		}
 	}
 	t.Chdir(dir)

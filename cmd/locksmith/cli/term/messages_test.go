@@ -48,7 +48,12 @@ func TestMessagesNobodyReads(t *testing.T) {
 		}
 		m.Finish()
 		if d := time.Since(start); d > (maxMessages+1)*soon+atLast {
-			t.Errorf("Finish, with nobody reading, takes %v", d)
+			t.Errorf("Finish, with nobody reading, takes %v, want %v at most", d, (maxMessages+1)*soon+atLast)
+		}
+		go func() { _, _ = io.Copy(io.Discard, r) }()
+		time.Sleep(atLast)
+		if m.Stuck() {
+			t.Errorf("all is read, and %d messages count as unread: those that were left out must not count (Write, messages.go)", m.pending.Load())
 		}
 		_ = r.Close()
 		close(m.queue)

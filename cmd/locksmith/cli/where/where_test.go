@@ -49,6 +49,18 @@ func TestConditions(t *testing.T) {
 	}
 }
 
+// TestTimesOfSigns: the age of the last sign of life is compared as a duration, in any unit.
+func TestTimesOfSigns(t *testing.T) {
+	p := somebody()
+	p.Heartbeat = 90 * time.Second
+	for text, want := range map[string]bool{"heartbeat=1m30s": true, "heartbeat=90": true, "heartbeat>9s": true, "heartbeat>2m": false} {
+		c, err := Parse(text)
+		if err != nil || c.Matches(p, 7) != want {
+			t.Errorf("the last heartbeat was 90 s ago, and --where %s matches: %v, want %v (parse: %v)", text, !want, want, err)
+		}
+	}
+}
+
 // TestConditionsOfNobodyKnown: an unknown value matches only !=.
 func TestConditionsOfNobodyKnown(t *testing.T) {
 	p := show.Participant{Holder: backend.Holder{Verdict: owner.Unknown}, Waits: true}
@@ -68,7 +80,7 @@ func TestConditionsOfNobodyKnown(t *testing.T) {
 		}
 	}
 	if (Condition{"state", "=", "waiting"}).Matches(p, 0) != true {
-		t.Error("it waits")
+		t.Error("a waiter does not match --where state=waiting")
 	}
 }
 
