@@ -40,7 +40,7 @@ func TestStyles(t *testing.T) {
 					last = lockOnce(t, f, style, last)
 				}
 				if left := f.Leftovers(); len(left) > 0 {
-					t.Errorf("left: %q", left)
+					t.Errorf("after the last release the server still has %q, want nothing", left)
 				}
 			})
 		}
@@ -55,11 +55,11 @@ func lockOnce(t *testing.T, f backendtest.Fixture, style string, last uint64) ui
 		t.Fatal(err)
 	}
 	if h.Token() <= last && style == "dir" {
-		t.Errorf("token %d after %d", h.Token(), last)
+		t.Errorf("the fencing token is %d after one of %d, want a greater one", h.Token(), last)
 	}
 	var held *backend.HeldError
 	if _, err := try(t, f, backendtest.Request()); !errors.As(err, &held) || held.Holder.Record == nil || held.Holder.Record.ID != h.ID() {
-		t.Errorf("not held: %v", err)
+		t.Errorf("another try of a held lock returns %v, want a HeldError with the record of %s", err, h.ID())
 	}
 	if err := h.Heartbeat(soon(t)); err != nil {
 		t.Error("heartbeat:", err)

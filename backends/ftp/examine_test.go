@@ -50,7 +50,7 @@ func examined(t *testing.T, s *ftpserver.Server, idle time.Duration) []backend.C
 func mustBeEmpty(t *testing.T, s *ftpserver.Server) {
 	t.Helper()
 	if left, err := os.ReadDir(s.Dir); err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v, %v", left, err)
+		t.Errorf("doctor leaves %v at the server, with the error %v; want nothing", left, err)
 	}
 }
 
@@ -60,7 +60,7 @@ func mustFind(t *testing.T, all []backend.Check, name string, f backend.Finding,
 	i := slices.IndexFunc(all, func(c backend.Check) bool { return c.Name == name })
 	switch {
 	case i < 0:
-		t.Errorf("no check %q", name)
+		t.Errorf("doctor has no check %q; it has %+v", name, all)
 	case all[i].Finding != f || !strings.Contains(all[i].Text+"\n"+all[i].Advice, says):
 		t.Errorf("%+v, want %s and %q", all[i], f, says)
 	}

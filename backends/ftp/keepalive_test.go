@@ -121,7 +121,7 @@ func TestKeepalive(t *testing.T) {
 	m.advance(t, 7*time.Minute, 2*time.Minute)
 	eventually(t, func() bool { return len(f.sent("NLST")) == 4 })
 	if got := f.sent("NLST"); !slices.Equal(got, []string{"1 NLST /dir/L", "1 NLST /dir", "1 NLST /dir/L.r.1/1", "1 NLST /dir"}) {
-		t.Errorf("sent %q", got)
+		t.Errorf("the listings that were sent are %q, want those of the lock, then of the directory, of the reservation, and again of the directory: look at keepalive.go", got)
 	}
 	d.Close()
 	eventually(t, func() bool { return m.waiting() == 0 }) // nobody waits any more
@@ -153,14 +153,14 @@ func TestKeepaliveLearns(t *testing.T) {
 		m.advance(t, m.Now()+every(), every())
 		eventually(t, func() bool { return every() == want })
 		if n := len(f.sent("MKD")); n != i+1 {
-			t.Errorf("%d times MKD", n)
+			t.Errorf("MKD was sent %d times, want %d", n, i+1)
 		}
 	}
 	d.keepalive.every = keepSoonest
 	m.now += keepSoonest
 	d.closed(errClosed)
 	if d.keepalive.every != keepSoonest {
-		t.Errorf("every %v", d.keepalive.every)
+		t.Errorf("after the server hung up, the connection is kept alive every %v, want %v", d.keepalive.every, keepSoonest)
 	}
 }
 
@@ -180,7 +180,7 @@ func TestKeepaliveFails(t *testing.T) {
 		t.Error(err)
 	}
 	if got := f.sent("MKD"); got[1] != "2 MKD /dir/L/x.1" {
-		t.Errorf("sent %q", got)
+		t.Errorf("MKD was sent as %q, want the second over a second connection, with its whole path", got)
 	}
 }
 
@@ -198,7 +198,7 @@ func TestCloseEndsKeepalive(t *testing.T) {
 	start := time.Now()
 	d.Close()
 	if time.Since(start) > late {
-		t.Errorf("closed after %v", time.Since(start))
+		t.Errorf("Close takes %v, want %v at most", time.Since(start), late)
 	}
 }
 

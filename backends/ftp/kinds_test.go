@@ -45,7 +45,7 @@ func TestKinds(t *testing.T) {
 		refuses := func(err error) {
 			t.Helper()
 			if !errors.Is(err, dirs.ErrRefused) {
-				t.Errorf("not refused: %v", err)
+				t.Errorf("a call that the server must refuse returns %v", err)
 			}
 		}
 		happens(d.Mkdir(ctx, "L"))
@@ -108,11 +108,11 @@ func TestKindsSpeakOfThemselves(t *testing.T) {
 		}
 		apart := at["new"].Modified.Sub(at["old"].Modified)
 		if err != nil || len(entries) != 2 || apart < 58*time.Minute || apart > 62*time.Minute {
-			t.Errorf("entries %+v, %v", entries, err)
+			t.Errorf("the entries are %+v with the error %v; want two, with times an hour apart", entries, err)
 		}
 		session, err := d.Session(ctx)
 		if err != nil || session.Greeting == "" || session.Welcome == "" || session.Status == "" || (session.TLS != "") != (s.CA != "") {
-			t.Errorf("session %+v, %v", session, err)
+			t.Errorf("the session is told as %+v with the error %v; want a greeting, a welcome, a status, and TLS where the server has a certificate: %v", session, err, s.CA != "")
 		}
 		t.Logf("%+v", session)
 		if err := d.Mkdir(ctx, "later"); err != nil {
@@ -143,7 +143,7 @@ func TestOneWinner(t *testing.T) {
 		}
 		all.Wait()
 		if winners.Load() != 1 {
-			t.Errorf("%d winners", winners.Load())
+			t.Errorf("%d of those who made the same directory at the same time were told that they did, want one", winners.Load())
 		}
 	})
 }

@@ -35,7 +35,7 @@ func TestListDialects(t *testing.T) {
 		f.listing = listing
 		holds(t, f.dir(), "L", want...)
 		if got := f.sent("NLST"); len(got) != 1 || got[0] != "1 NLST /dir/L" {
-			t.Errorf("sent %q", got)
+			t.Errorf("for one listing was sent %q, want one NLST of /dir/L", got)
 		}
 	}
 }
@@ -171,7 +171,7 @@ func TestListFlood(t *testing.T) {
 		start := time.Now()
 		got, err := f.dir().List(soon(t), "L")
 		if err == nil || !strings.Contains(err.Error(), "too") && !strings.Contains(err.Error(), "longer") || time.Since(start) > late {
-			t.Errorf("%d names after %v, %v", len(got), time.Since(start), err)
+			t.Errorf("a listing that is too long gives %d names after %v and the error %v, want an error that says so after %v at most", len(got), time.Since(start), err, late)
 		}
 	}
 }
@@ -196,7 +196,7 @@ func TestPRET(t *testing.T) {
 	f := startFake(t).when("FEAT", says("211-Features:\r\n PRET\r\n211 End"))
 	holds(t, f.dir(), "L", "a", "bb")
 	if got := f.sent("PRET"); len(got) != 1 || got[0] != "1 PRET NLST /dir/L" {
-		t.Errorf("sent %q", got)
+		t.Errorf("to a server that wants PRET was sent %q, want PRET NLST /dir/L once", got)
 	}
 }
 
@@ -209,7 +209,7 @@ func TestUTF8(t *testing.T) {
 			t.Error(err)
 		}
 		if len(f.sent("OPTS UTF8 ON")) != want || !slices.Equal(f.sent("MKD"), []string{"1 MKD dir/" + base}) {
-			t.Errorf("sent %q", f.sent(""))
+			t.Errorf("to make the directory %q was sent %q, want OPTS UTF8 ON %d times, and MKD dir/ with that name", base, f.sent(""), want)
 		}
 	}
 }
@@ -221,7 +221,7 @@ func TestEntries(t *testing.T) {
 		"drwxr-xr-x    2 1000     1000         4096 Jan 02 03:04 .\r\nnonsense\r\n"
 	got, err := f.dir().Entries(soon(t), "L")
 	if err != nil || len(got) != 1 || got[0].Name != "a" || got[0].Precise || got[0].Modified.Minute() != 4 {
-		t.Errorf("LIST: %+v, %v", got, err)
+		t.Errorf("LIST is read as %+v with the error %v, want the one entry a, with a time to the minute", got, err)
 	}
 	f.when("FEAT", says("211-Features:\r\n MLST modify*;\r\n211 End"))
 	f.listing = "type=cdir;modify=20250102030405; /dir/L\r\ntype=pdir;modify=20250102030405; /dir\r\n" +
@@ -229,7 +229,7 @@ func TestEntries(t *testing.T) {
 	got, err = f.dir().Entries(soon(t), "L")
 	want := time.Date(2025, 1, 2, 3, 4, 5, 0, time.UTC)
 	if err != nil || len(got) != 2 || got[0].Name != "a" || !got[0].Precise || !got[0].Modified.Equal(want) || !got[1].Modified.IsZero() {
-		t.Errorf("MLSD: %+v, %v", got, err)
+		t.Errorf("MLSD is read as %+v with the error %v, want a with the exact time %v, and one without a time", got, err, want)
 	}
 	home := f.dir(func(a *backend.Address, _ *backend.Access) { a.Path = "/L" })
 	f.listing = "type=cdir; L/lock\r\ntype=dir; a\r\n" // as RFC 3659 says

@@ -49,7 +49,7 @@ func TestListingSilence(t *testing.T) {
 	start := time.Now()
 	locks, err := tellsOf(t, f.hasty())
 	if backend.CodeOf(err) != protocol.Unreachable || len(locks) > 0 || time.Since(start) > 2*late {
-		t.Errorf("after %v: %q, %v", time.Since(start), locks, err)
+		t.Errorf("a server that falls silent: the search finds %q after %v, with the error %v; want nothing and code %s after %v at most", locks, time.Since(start), err, protocol.Unreachable, 2*late)
 	}
 	if more := f.sent("LIST /dir/L/t"); len(more) > 0 {
 		t.Errorf("it was asked for %q", more)
@@ -76,6 +76,6 @@ func TestListingOdd(t *testing.T) {
 	})
 	locks, err := tellsOf(t, f.dir())
 	if err != nil || !slices.Equal(locks, []string{"ftp:L/here"}) {
-		t.Errorf("%q, %v, it was asked %q", locks, err, f.sent(""))
+		t.Errorf("the search finds %q with the error %v, and sent %q; want ftp:L/here alone", locks, err, f.sent(""))
 	}
 }

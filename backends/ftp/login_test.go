@@ -105,7 +105,7 @@ func TestAnonymous(t *testing.T) {
 		t.Error(err)
 	}
 	if got := append(f.sent("USER"), f.sent("PASS")...); !slices.Equal(got, []string{"1 USER anonymous", "1 PASS locksmith@"}) {
-		t.Errorf("sent %q", got)
+		t.Errorf("an address without a user sends %q, want the log in of anonymous", got)
 	}
 	f.when("PASS", says("530 no"))
 	d.drop()
@@ -121,7 +121,7 @@ func TestNoPassword(t *testing.T) {
 	err := f.dir(unknown).Mkdir(soon(t), "L")
 	if come(err) != "permission" || !strings.Contains(err.Error(), "no password is known") || !strings.Contains(err.Error(), "machine 127.0.0.1 login lock") ||
 		!strings.Contains(err.Error(), "password_file") || len(f.sent("PASS")) > 0 {
-		t.Errorf("%v; sent %q", err, f.sent(""))
+		t.Errorf("no password is known: Mkdir returns %v, and was sent %q; want an error that says where to put it, and no PASS", err, f.sent(""))
 	}
 	if err := f.when("USER", says("230 welcome")).dir(unknown).Mkdir(soon(t), "L"); err != nil {
 		t.Error("a user without a password:", err)
@@ -143,34 +143,34 @@ func TestNoSecondCommand(t *testing.T) {
 			access.Password = func(string, string) (string, string, error) { return evil, "", nil }
 		})
 		if err := d.Mkdir(soon(t), "L"); come(err) != "config" {
-			t.Errorf("password %q: %v", evil, err)
+			t.Errorf("the password %q is sent, or refused with the error %v; want one with code config", evil, err)
 		}
 		if _, err := newServer(backend.Address{Scheme: SchemePlain, Host: "h", User: evil, Path: "/L"}, backend.Access{}); come(err) != "usage" {
-			t.Errorf("user %q: %v", evil, err)
+			t.Errorf("the user %q in an address gives the error %v, want one with code usage", evil, err)
 		}
 		if _, err := newServer(backend.Address{Scheme: SchemePlain, Host: "h", Path: "/" + evil}, backend.Access{}); come(err) != "usage" {
-			t.Errorf("path %q: %v", evil, err)
+			t.Errorf("the path %q in an address gives the error %v, want one with code usage", evil, err)
 		}
 		d = f.dir()
 		_, listed := d.List(soon(t), evil)
 		_, told := d.Entries(soon(t), evil)
 		for _, err := range []error{d.Mkdir(soon(t), evil), d.Rmdir(soon(t), evil), d.Rename(soon(t), evil, "b"), d.Rename(soon(t), "a", evil), listed, told} {
 			if come(err) != "usage" {
-				t.Errorf("name %q: %v", evil, err)
+				t.Errorf("a call with the name %q gives the error %v, want one with code usage", evil, err)
 			}
 		}
 		if err := checkCommand([]byte("MKD " + evil + "\r\n")); err == nil {
-			t.Errorf("a command %q", evil)
+			t.Errorf("the command MKD with the name %q may be sent, want that checkCommand refuses it", evil)
 		}
 	}
 	for _, evil := range []string{"", "MKD a", "MKD a\n", "\r\n", "MKD a\r"} {
 		if err := checkCommand([]byte(evil)); err == nil {
-			t.Errorf("a command %q", evil)
+			t.Errorf("the command %q may be sent, want that checkCommand refuses what is not one line", evil)
 		}
 	}
 	for _, line := range f.sent("") {
 		if strings.Contains(line, "DELE") {
-			t.Errorf("sent %q", line)
+			t.Errorf("a name that somebody else chose made us send %q", line)
 		}
 	}
 }
@@ -187,7 +187,7 @@ func TestLastGuard(t *testing.T) {
 		t.Error(err)
 	}
 	if err := d.Mkdir(soon(t), "L/x.1"); err != nil || len(f.sent("NOOP"))+len(f.sent("DELE")) > 0 {
-		t.Errorf("%v; sent %q", err, f.sent(""))
+		t.Errorf("Mkdir returns %v, and was sent %q; want no error, and neither NOOP nor DELE", err, f.sent(""))
 	}
 }
 

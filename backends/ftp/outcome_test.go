@@ -166,7 +166,7 @@ func TestStale(t *testing.T) {
 					t.Error(err)
 				}
 				if got := f.sent("MKD"); len(got) != 2 || got[1] != "2 MKD /dir/L/x.1" {
-					t.Errorf("sent %q", got)
+					t.Errorf("MKD was sent as %q, want the second over a second connection, with its whole path", got)
 				}
 			})
 		}

@@ -80,7 +80,7 @@ func TestPace(t *testing.T) {
 		backendtest.MustWork(t, a.Wait(soon(t)))
 		backendtest.MustBeHeld(t, a)
 		if m.Now() < 2*time.Second {
-			t.Errorf("it asks again %v after the first time", m.Now())
+			t.Errorf("a waiter asks again %v after the first time, want 2s at least", m.Now())
 		}
 	}
 	short := 0
@@ -90,10 +90,10 @@ func TestPace(t *testing.T) {
 		}
 	}
 	if short > 2 || slices.Max(pauses) > 4*time.Second { // short pauses end with a look whether the holder lives
-		t.Errorf("pauses of %v", pauses)
+		t.Errorf("a waiter pauses for %v; of these %d are short, want 2 at most, and none longer than 4s", pauses, short)
 	}
 	if n := asked(); n != tries || n < 15 || n > 20 {
-		t.Errorf("%d tries asked %d times in a minute", tries, n)
+		t.Errorf("%d tries asked the server %d times in a minute, want once each, and 15 to 20 times", tries, n)
 	}
 	var others []string
 	for _, c := range proxy.Commands() {

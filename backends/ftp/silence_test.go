@@ -74,7 +74,7 @@ func TestListAgain(t *testing.T) {
 			}).calm("")
 			names, err := d.List(soon(t), "L")
 			if err != nil || !slices.Equal(names, []string{"a", "bb"}) || asked.Load() != 2 {
-				t.Errorf("%q, %v, asked %d times", names, err, asked.Load())
+				t.Errorf("the listing gives %q with the error %v after the server was asked %d times; want a and bb, after two", names, err, asked.Load())
 			}
 		})
 	}

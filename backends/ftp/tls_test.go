@@ -67,7 +67,7 @@ func TestTLS(t *testing.T) {
 	holds(t, d, "L", "a", "bb")
 	holds(t, d, ".", "a", "bb")
 	if got := f.sent(""); got[0] != "1 AUTH TLS" || len(f.sent("PROT P")) != 1 {
-		t.Errorf("sent %q", got)
+		t.Errorf("over ftps: was sent %q, want AUTH TLS first, and PROT P once", got)
 	}
 	if _, err := d.Session(soon(t)); err != nil {
 		t.Error(err)
@@ -87,7 +87,7 @@ func TestTLSResumes(t *testing.T) {
 			defer conn.Close()
 			secured := conn.(*tls.Conn)
 			if err := secured.Handshake(); err != nil || !secured.ConnectionState().DidResume {
-				t.Errorf("%s: not resumed, %v", tls.VersionName(version), err)
+				t.Errorf("with %s a second connection does not resume the session of the first, as servers ask of data connections; the error is %v", tls.VersionName(version), err)
 			}
 			conn.Close()
 			c.say("226 done")
@@ -109,7 +109,7 @@ func TestTLSOnly(t *testing.T) {
 			f := startFake(t).when("AUTH", says(reply))
 			err := f.dir(trusting(ca)).Mkdir(soon(t), "L")
 			if err == nil || len(f.sent("")) != 1 {
-				t.Errorf("%v; sent %q", err, f.sent(""))
+				t.Errorf("the server refuses TLS: Mkdir returns %v, and was sent %q; want an error, and nothing after AUTH", err, f.sent(""))
 			}
 		})
 	}
@@ -117,7 +117,7 @@ func TestTLSOnly(t *testing.T) {
 		t.Parallel()
 		f := startFake(t).when("PROT", says("536 no"))
 		if err := f.secureDir().Mkdir(soon(t), "L"); come(err) != "unreachable" || len(f.sent("MKD")) > 0 {
-			t.Errorf("%v; sent %q", err, f.sent(""))
+			t.Errorf("the server does not protect listings: Mkdir returns %v, and was sent %q; want an error, and no MKD", err, f.sent(""))
 		}
 	})
 	t.Run("plain", func(t *testing.T) {
@@ -125,7 +125,7 @@ func TestTLSOnly(t *testing.T) {
 		f := startFake(t)
 		f.offerTLS()
 		if err := f.dir().Mkdir(soon(t), "L"); err != nil || len(f.sent("AUTH"))+len(f.sent("PROT")) > 0 {
-			t.Errorf("%v; sent %q", err, f.sent(""))
+			t.Errorf("ftp: at a server that offers TLS: Mkdir returns %v, and was sent %q; want no error, and neither AUTH nor PROT", err, f.sent(""))
 		}
 	})
 }
@@ -135,7 +135,7 @@ func TestTLSInjected(t *testing.T) {
 	t.Parallel()
 	f := startFake(t).when("AUTH", says("234 go on\r\n331 password?\r\n230 welcome"))
 	if err := f.secureDir().Mkdir(soon(t), "L"); come(err) != "unreachable" || len(f.sent("")) > 1 {
-		t.Errorf("%v; sent %q", err, f.sent(""))
+		t.Errorf("Mkdir returns %v, and was sent %q; want an error with code unreachable, and nothing after AUTH", err, f.sent(""))
 	}
 }
 
@@ -156,7 +156,7 @@ func TestTLSCertificate(t *testing.T) {
 			err := f.dir(access).Mkdir(soon(t), "L")
 			var e *backend.Error
 			if !errors.As(err, &e) || e.Code != "unreachable" || !strings.Contains(e.Hint, "--insecure") || len(f.sent("")) > 1 {
-				t.Errorf("%v; sent %q", err, f.sent(""))
+				t.Errorf("the certificate cannot be trusted: Mkdir returns %v, and was sent %q; want an error that names --insecure, and nothing after AUTH", err, f.sent(""))
 			}
 			reckless := f.dir(access, func(_ *backend.Address, access *backend.Access) { access.Insecure = true })
 			if err := reckless.Mkdir(soon(t), "L"); err != nil {
@@ -181,7 +181,7 @@ func TestTLSOld(t *testing.T) {
 	d := f.secureDir()
 	f.tls.MinVersion, f.tls.MaxVersion = tls.VersionTLS10, tls.VersionTLS11
 	if err := d.Mkdir(soon(t), "L"); come(err) != "unreachable" || len(f.sent("")) > 1 {
-		t.Errorf("%v; sent %q", err, f.sent(""))
+		t.Errorf("Mkdir returns %v, and was sent %q; want an error with code unreachable, and nothing after AUTH", err, f.sent(""))
 	}
 }
 
@@ -190,7 +190,7 @@ func TestTLSOld(t *testing.T) {
 func TestCertificatesEnd(t *testing.T) {
 	for _, file := range []string{"/dev/zero", "/proc/kallsyms"} {
 		if text, _ := readCertificates(file); len(text) > maxCertificates {
-			t.Errorf("read %d bytes of %s", len(text), file)
+			t.Errorf("%d bytes are read of %s as certificates, want %d at most", len(text), file, maxCertificates)
 		}
 	}
 }

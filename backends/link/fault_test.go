@@ -110,21 +110,21 @@ func oneLife(t *testing.T, st story, ahead bool, n int, errno unix.Errno, done b
 	}
 	h, err := persist(t, l)
 	if err != nil {
-		problem("never had it: %v", err)
+		problem("the lock is never acquired: %v", err)
 		return nil
 	}
 	if err := again(func() error { return h.Heartbeat(t.Context()) }); err != nil {
-		problem("heartbeat: %v", err)
+		problem("Heartbeat fails, though tried again: %v", err)
 	}
 	s.fault, n = nil, -1
 	mustKeepOut(t, s)
 	s.fault = func(string, string) (error, bool) { return nil, false }
 	calls := s.calls
 	if err := again(func() error { return h.Release(t.Context()) }); err != nil {
-		problem("release: %v", err)
+		problem("Release fails, though tried again: %v", err)
 	}
 	if left := s.list(); len(left) > 0 {
-		problem("left: %q", left)
+		problem("after the release there still is %q, want nothing", left)
 	}
 	return calls
 }

@@ -92,7 +92,7 @@ func staysHeld(t *testing.T, path string) {
 	a := attemptAt(t, path, r)
 	for range 3 {
 		if h := mustBeHeld(t, a); h.Record != nil || h.Note == "" {
-			t.Errorf("holder: %+v", h)
+			t.Errorf("the holder by a file that is not ours is told as %+v, want no record, and a note why", h)
 		}
 		c.advance(longTime)
 	}
@@ -102,7 +102,7 @@ func staysHeld(t *testing.T, path string) {
 	}
 	report, err := openLock(t, path).Inspect(t.Context())
 	if err != nil || len(report.Holders) != 1 {
-		t.Errorf("inspect: %+v, %v", report, err)
+		t.Errorf("Inspect gives %+v and the error %v, want one holder", report, err)
 	}
 }
 
@@ -144,7 +144,7 @@ func TestMakerIsLeftAlone(t *testing.T) {
 	}
 	defer f.Close()
 	if err := a.look(f); err != nil || a.seen.due <= 0 {
-		t.Fatalf("%v, may be broken in %v", err, a.seen.due)
+		t.Fatalf("a look at a file that was just made returns %v, and says that it may be broken in %v; want no error, and a while", err, a.seen.due)
 	}
 	if free, err := maker.TryLock(); !free { // while f is open
 		t.Fatalf("the looker has the kernel lock, %v", err)
@@ -187,7 +187,7 @@ func TestHugeFile(t *testing.T) {
 	}
 	small := cost(2 * maxContent)
 	if n := cost(1 << 30); n > 2*small+16<<20 {
-		t.Errorf("looking took %d bytes, and %d at a small file", n, small)
+		t.Errorf("a look at a huge file took %d bytes of memory, and %d at a small one", n, small)
 	}
 }
 
@@ -203,7 +203,7 @@ func TestOtherHost(t *testing.T) {
 	r, c := fakeRequest()
 	a := attemptAt(t, putRecord(t, record), r)
 	if h := mustBeHeld(t, a); h.Verdict != owner.Unknown || h.Record.ID != record.ID {
-		t.Errorf("holder: %+v", h)
+		t.Errorf("the holder is told as %+v, want the verdict unknown and the id %s", h, record.ID)
 	}
 	c.advance(record.Lease)
 	mustBeHeld(t, a) // clocks run at unequal rates
@@ -304,7 +304,7 @@ func TestProvenDead(t *testing.T) {
 			path := putRecord(t, record)
 			report, err := openLock(t, path).Inspect(t.Context())
 			if err != nil || len(report.Holders) != 1 || report.Holders[0].Verdict != owner.Dead {
-				t.Errorf("inspect: %+v, %v", report, err)
+				t.Errorf("Inspect gives %+v and the error %v, want one holder, who is dead", report, err)
 			}
 			r, _ := fakeRequest()
 			r.Strict = true
@@ -348,7 +348,7 @@ func TestOtherToolsPID(t *testing.T) {
 	path := putFile(t, strconv.Itoa(os.Getpid())+"\n", 0)
 	r, _ := fakeRequest()
 	if h := mustBeHeld(t, attemptAt(t, path, r)); h.PID != os.Getpid() || h.Verdict != owner.Alive {
-		t.Errorf("holder: %+v", h)
+		t.Errorf("the holder is told as %+v, want this process, pid %d, and that it is alive", h, os.Getpid())
 	}
 }
 
@@ -464,7 +464,7 @@ func TestFileOfFlock(t *testing.T) {
 	path := putFile(t, text, 0)
 	held := mustBeHeld(t, attemptAt(t, path, backendtest.Request()))
 	if !strings.Contains(held.String(), "write flock:"+path) || !held.Blocked {
-		t.Errorf("held by %v", held)
+		t.Errorf("a lock that flock(1) has is told as held by %v, want that it names write flock:%s, and Blocked", held, path)
 	}
 	if left, err := os.ReadFile(path); err != nil || string(left) != text {
 		t.Errorf("the file holds %q, %v", left, err)

@@ -50,7 +50,7 @@ func mustOpen(t *testing.T, path string) *lockfile.File {
 func mustLock(t *testing.T, f *lockfile.File) {
 	t.Helper()
 	if free, err := f.TryLock(); err != nil || !free {
-		t.Fatalf("kernel lock: %v, %v", free, err)
+		t.Fatalf("the kernel lock of the file, which must be free, is to be had: %v, with the error %v", free, err)
 	}
 }
 
@@ -64,7 +64,7 @@ func mustBeOthers(t *testing.T, err error) {
 func mustStillHold(t *testing.T, h backend.Hold) {
 	t.Helper()
 	if err := h.Heartbeat(t.Context()); err != nil {
-		t.Errorf("the holder was hit: %v", err)
+		t.Errorf("Heartbeat of a holder whom nobody may break fails: %v", err)
 	}
 }
 
@@ -155,7 +155,7 @@ func TestCreatorFinishesBeforeBreakerLocks(t *testing.T) {
 	r, _ := fakeRequest()
 	a := attemptAt(t, path, r)
 	if err := a.look(breaker); err != nil || !a.seen.locked || a.seen.due == 0 {
-		t.Errorf("look: %v, %+v", err, a.seen)
+		t.Errorf("a look returns the error %v and has seen %+v; want that the file is locked, and may not be broken now", err, a.seen)
 	}
 	if err := new(Lock).remove(f); err != nil {
 		t.Fatal(err)
@@ -178,7 +178,7 @@ func TestReleaseOfReplacedFile(t *testing.T) {
 			}
 			// 3. The holder lets go.
 			if err := h.Release(t.Context()); !errors.Is(err, backend.ErrGone) {
-				t.Errorf("release: %v", err)
+				t.Errorf("Release of a lock whose file was replaced returns %v, want ErrGone", err)
 			}
 			// 4. The other file is as it was.
 			if got, err := os.ReadFile(path); err != nil || string(got) != content {
@@ -247,7 +247,7 @@ func TestHolderTakesOverBetweenLookAndWait(t *testing.T) {
 		t.Fatal(err)
 	}
 	if h := mustBeHeld(t, a); h.Record == nil || h.Record.ID != second.ID() {
-		t.Errorf("holder: %+v", h)
+		t.Errorf("the holder is told as %+v, want the record of %s", h, second.ID())
 	}
 	mustRelease(t, second)
 }

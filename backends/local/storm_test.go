@@ -53,7 +53,7 @@ func TestSignalStorm(t *testing.T) {
 	storm(holder)
 	storm(waiter)
 	if after := holderID(t, path); after != before {
-		t.Errorf("held by %s, now by %s", before, after)
+		t.Errorf("before many came and went the lock was held by %s, and now by %s", before, after)
 	}
 	holder.Release()
 	waiter.Held()
@@ -66,7 +66,7 @@ func holderID(t *testing.T, path string) string {
 	t.Helper()
 	r, err := openLock(t, path).Inspect(t.Context())
 	if err != nil || len(r.Holders) != 1 || r.Holders[0].Record == nil {
-		t.Fatalf("inspect: %+v, %v", r, err)
+		t.Fatalf("Inspect gives %+v and the error %v, want one holder with its record", r, err)
 	}
 	return r.Holders[0].Record.ID
 }

@@ -70,12 +70,12 @@ func TestStrangeSuccess(t *testing.T) {
 				t.Errorf("LastSuccess gives %v and the error %v; that the file counts must be %v", last, err, c.counts)
 			}
 			if err := l.RecordSuccess(t.Context(), h); (err != nil) != c.remains {
-				t.Errorf("record: %v", err)
+				t.Errorf("RecordSuccess beside such a file returns %v, want an error: %v", err, c.remains)
 			}
 			_, err = os.Lstat(path + lockfile.SuccessSuffix)
 			backendtest.MustWork(t, err)
 			if last, err := l.LastSuccess(t.Context(), h); err != nil || (last == nil) != c.remains {
-				t.Errorf("afterwards: %v, %v", last, err)
+				t.Errorf("after RecordSuccess the last success is %v with the error %v, want none: %v", last, err, c.remains)
 			}
 		})
 	}
@@ -110,7 +110,7 @@ func TestSuccessStays(t *testing.T) {
 		}
 	}
 	if missed > 0 {
-		t.Errorf("%d of %d looks found none", missed, looks)
+		t.Errorf("while successes are recorded, %d of %d looks found none, want that each finds the old or the new", missed, looks)
 	}
 	beside := path + lockfile.SuccessSuffix + lockfile.UnfinishedSuffix
 	bills := func() { backendtest.MustWork(t, os.WriteFile(beside, []byte("42 bills\n"), 0o644)) }
@@ -123,11 +123,11 @@ func TestSuccessStays(t *testing.T) {
 		f, err := lockfile.Create(beside)
 		backendtest.MustWork(t, err, f.Write(begun), f.Close())
 		if found := listed(t, filepath.Dir(path), Kind(filepath.Dir(path))); len(found) != 1 {
-			t.Errorf("%q: listed are %q", begun, found)
+			t.Errorf("beside a half-written success %q the listing has %q, want the lock alone", begun, found)
 		}
 		backendtest.MustWork(t, l.RecordSuccess(t.Context(), h))
 		if _, err := os.Lstat(beside); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("%q stays: %v", begun, err)
+			t.Errorf("a half-written success %q stays after the next was recorded: %v", begun, err)
 		}
 		bills()
 	}

@@ -22,22 +22,22 @@ func TestNoteFormat(t *testing.T) {
 		t.Errorf("%s, %v, want %s", text, err, want)
 	}
 	if n.Name() != "60000-"+noteID {
-		t.Errorf("its name is %s", n.Name())
+		t.Errorf("the name of a note is %q, want %q", n.Name(), "60000-"+noteID)
 	}
 	named, ok := ParseNoteName(n.Name())
 	if !ok || named != (Note{ID: noteID, Lease: time.Minute}) {
-		t.Errorf("%+v from its name", named)
+		t.Errorf("from its name a note is read as %+v (%v), want the id and the lease of a minute", named, ok)
 	}
 	if back, ok := ParseNote(named, text); !ok || back != n {
-		t.Errorf("%+v came back as %+v", n, back)
+		t.Errorf("the note %+v is read back as %+v (%v)", n, back, ok)
 	}
 	const says = "broken by al ice on web1 at 2026-01-02T03:04:05Z, forced: the host is gone"
 	if n.String() != says {
-		t.Errorf("it says %s", n)
+		t.Errorf("a note says %q, want %q", n, says)
 	}
 	n.Forced, n.Reason, n.User = false, "", ""
 	if text := n.String(); text != "broken by ? on web1 at 2026-01-02T03:04:05Z" {
-		t.Errorf("it says %s", text)
+		t.Errorf("a note without user and reason says %q, want that it was broken by ?", text)
 	}
 	if text, err := n.Format(); err != nil || !strings.HasSuffix(text, " forced=no") {
 		t.Errorf("the note is written as %q (%v), want forced=no at the end", text, err)
@@ -50,10 +50,10 @@ func TestNoteBounds(t *testing.T) {
 	n.User, n.Host, n.Reason = strings.Repeat("é", 500), strings.Repeat(" ", 500), strings.Repeat("\x1bé\n", 500)
 	text, err := n.Format()
 	if err != nil || len(text) > 1000 || strings.ContainsAny(text, "\x1b\n") {
-		t.Errorf("%d bytes, %v: %q", len(text), err, text)
+		t.Errorf("a note with a long reason has %d bytes, with the error %v: %q; want 1000 at most, on one line", len(text), err, text)
 	}
 	if _, ok := ParseNote(n, text); !ok {
-		t.Errorf("it cannot be read: %s", text)
+		t.Errorf("a note that we wrote cannot be read: %q", text)
 	}
 }
 
@@ -88,11 +88,11 @@ func TestHostileNotes(t *testing.T) {
 	}
 	n, ok = ParseNote(named, strings.Replace(good, "al%20ice", "%1B[2J%E2%80%AEalice"+strings.Repeat("a", 500), 1)+strings.Repeat("!", 1000))
 	if !ok || len(n.String()) > 500 || strings.ContainsAny(n.String(), "\x1b\u202e") {
-		t.Errorf("%v, %d bytes: %q", ok, len(n.String()), n)
+		t.Errorf("a hostile note is read: %v, and says %q, of %d bytes; want it read, clean, and 500 bytes at most", ok, n, len(n.String()))
 	}
 	for _, name := range []string{"", "60000", "60000-", "60000-x", "060000-" + noteID, "-1-" + noteID, "1-" + noteID, "99999999999999-" + noteID, "60000-" + noteID + ".", "60000-" + strings.ToUpper(noteID)} {
 		if n, ok := ParseNoteName(name); ok {
-			t.Errorf("%q is the name of %+v", name, n)
+			t.Errorf("the name %q, which we never give, is read as that of the note %+v", name, n)
 		}
 	}
 }
@@ -120,16 +120,16 @@ func TestSuperfluousNotes(t *testing.T) {
 	}
 	gone := SuperfluousNotes(all, read)
 	if len(gone) != 4 || gone[3] != torn {
-		t.Fatalf("%v go, with %v the first", gone, torn)
+		t.Fatalf("the notes %v go, want four, of which the last is the one that cannot be read, %v", gone, torn)
 	}
 	for _, n := range all {
 		if _, read := at[n]; read && !slices.Contains(gone, n) && at[n].Before(at[gone[0]]) {
-			t.Errorf("%v stays though it is older than %v", n, gone[0])
+			t.Errorf("the note %v stays, though it is older than %v, which goes", n, gone[0])
 		}
 	}
 	reads := 0
 	SuperfluousNotes(make([]Note, 10_000), func(n Note) (Note, bool) { reads++; return n, true })
 	if reads > 100 {
-		t.Errorf("%d are read of a flood", reads)
+		t.Errorf("of 10,000 notes %d are read, want 100 at most", reads)
 	}
 }

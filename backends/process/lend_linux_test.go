@@ -15,7 +15,7 @@ func TestLendNearTheLimit(t *testing.T) {
 		cmd := exec.Command("/bin/sh", "-c", `ulimit -n 16; exec "$0" -test.run=^TestLendNearTheLimit$`, os.Args[0])
 		cmd.Env = append(os.Environ(), "LEND=1")
 		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Errorf("%v\n%s", err, out)
+			t.Errorf("a program that lends its lifeline ends with %v, and says\n%s", err, out)
 		}
 		return
 	}

@@ -38,7 +38,7 @@ func TestLifeline(t *testing.T) {
 	orphans, child := lend(t)
 	fd, err := orphans.Open()
 	if err != nil || fd < 0 || orphans.Gone() {
-		t.Fatalf("%d, %v, gone %v while a child has it", fd, err, orphans.Gone())
+		t.Fatalf("while a child has the lifeline, Open gives the descriptor %d and the error %v, and Gone says %v; want a descriptor, and that it is not gone", fd, err, orphans.Gone())
 	}
 	defer CloseFD(fd)
 	if err := PollFor(t.Context(), time.Millisecond, fd); err != nil {
@@ -52,7 +52,7 @@ func TestLifeline(t *testing.T) {
 		t.Fatal(err)
 	}
 	if again, err := orphans.Open(); !orphans.Gone() || again >= 0 || err != nil {
-		t.Errorf("%d, %v, gone %v when nobody has it", again, err, orphans.Gone())
+		t.Errorf("when nobody has the lifeline, Open gives the descriptor %d and the error %v, and Gone says %v; want -1, no error, and that it is gone", again, err, orphans.Gone())
 	}
 }
 
@@ -71,7 +71,7 @@ func TestLifelineUnclear(t *testing.T) {
 	another.PID++
 	for name, p := range map[string]Process{"full": orphans, "another network namespace": elsewhere, "another process listens": another} {
 		if fd, err := p.Open(); p.Gone() || fd >= 0 || err == nil {
-			t.Errorf("%s: %d, %v, gone %v", name, fd, err, p.Gone())
+			t.Errorf("a lifeline that cannot be asked (%s): Open gives the descriptor %d and the error %v, and Gone says %v; want an error, and that it is not gone", name, fd, err, p.Gone())
 		}
 	}
 }
@@ -85,7 +85,7 @@ func TestInheritors(t *testing.T) {
 	}
 	orphans.PID++
 	if all := orphans.Inheritors(); len(all) > 0 {
-		t.Errorf("%+v have the lifeline of another", all)
+		t.Errorf("the lifeline of another maker is found with the processes %+v, want none", all)
 	}
 }
 

@@ -44,7 +44,7 @@ func conforms(t *testing.T, kind string, unchecked []string, command ...string) 
 				expected = "not checked"
 			}
 			if o.word != expected {
-				t.Errorf("%s: %s", o.word, o.seen)
+				t.Errorf("the check %s of this helper ends with %q, want %q; it saw: %s", c.name, o.word, expected, o.seen)
 			}
 		})
 	}
@@ -182,7 +182,7 @@ func TestWithin(t *testing.T) {
 	h := newHelper(t, "local:", lab.Program(t, "cmd/locksmith"))
 	h.within = 5 * time.Second
 	if o := h.try(checks[i]); o.word != "ok" {
-		t.Errorf("%s: %s", o.word, o.seen)
+		t.Errorf("the check timeout of a helper that has 5s ends with %q, want \"ok\"; it saw: %s", o.word, o.seen)
 	}
 }
 

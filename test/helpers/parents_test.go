@@ -56,7 +56,7 @@ func TestParents(t *testing.T) {
 						expected = "not checked"
 					}
 					if o := p.try(of); o.word != expected {
-						t.Errorf("%s: %s", o.word, o.seen)
+						t.Errorf("the part %q of this parent ends with %q, want %q; it saw: %s", of.name, o.word, expected, o.seen)
 					}
 				})
 			}

@@ -61,11 +61,11 @@ func TestSystemsFindErrors(t *testing.T) {
 		c := checker{fset: token.NewFileSet(), goarch: goarch, known: map[string]*types.Package{}}
 		p := source{ImportPath: "locksmith/a", Dir: dir, GoFiles: []string{"a.go"}}
 		if faults := c.check(p); (len(faults) > 0) != wrong {
-			t.Errorf("%s: %v", goarch, faults)
+			t.Errorf("for %s a file with a constant of 40 bits has the faults %v, want some: %v", goarch, faults, wrong)
 		}
 		p.ImportPath = "other/a" // the bodies of others' functions are not read
 		if faults := c.check(p); len(faults) > 0 {
-			t.Errorf("%s, of others: %v", goarch, faults)
+			t.Errorf("for %s the body of a function of another module has the faults %v, want that it is not read", goarch, faults)
 		}
 	}
 }

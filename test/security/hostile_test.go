@@ -57,7 +57,7 @@ func TestPlantedLock(t *testing.T) {
 func (r result) mustBeSmall(t *testing.T) {
 	t.Helper()
 	if most := int64(200 << 10); r.memory > most {
-		t.Errorf("%v took %d KiB", r.args, r.memory)
+		t.Errorf("%v took %d KiB, want %d at most", r.args, r.memory, most)
 	}
 }
 

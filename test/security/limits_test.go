@@ -41,7 +41,7 @@ func TestFewFiles(t *testing.T) {
 				mustTakeAgain(t, k.at(path))
 			}
 			if worked < 3 {
-				t.Errorf("it works with %d of the limits", worked)
+				t.Errorf("the lock can be had with %d of the limits of descriptors, want 3 at least", worked)
 			}
 		})
 	}
@@ -65,7 +65,7 @@ func TestNoFileSize(t *testing.T) {
 				r.mustSay(t, 0)
 			}
 			if _, err := os.Lstat(path); err == nil && k.scheme != "nfs" && k.options != "?style=dir" {
-				t.Error("a lock is left")
+				t.Error("no byte could be written, and a lock file or directory is left behind: its maker must remove what it cannot finish")
 			}
 			mustTakeAgain(t, k.at(path))
 		})
@@ -96,10 +96,10 @@ func TestFewThreads(t *testing.T) {
 				status, said := lab.Run(t, as(54400+i, cmd))
 				isShort := strings.Contains(said, "failed to create new OS thread") || strings.Contains(said, "resource temporarily unavailable")
 				if status != 0 && (limit == enough || !isShort) {
-					t.Errorf("%d threads: status %d: %.500s", limit, status, said)
+					t.Errorf("with room for %d threads run ends with status %d, want 0, or before %d threads that no thread can be made; it says: %.500s", limit, status, enough, said)
 				}
 				if r := locksmith(t, "status", address); strings.Contains(r.out, "held by") {
-					t.Errorf("%d threads: status %d, and it leaves %s", limit, status, r.out)
+					t.Errorf("with room for %d threads run ends with status %d and leaves the lock held: %s", limit, status, r.out)
 				}
 			}
 		})
@@ -141,11 +141,11 @@ func TestAnyOfMany(t *testing.T) {
 			}
 			t.Logf("%d locks: %d threads, %d descriptors", many, threads, descriptors)
 			if threads > 32 || descriptors > 5*many || descriptors > 750 {
-				t.Errorf("it has %d threads and %d descriptors", threads, descriptors)
+				t.Errorf("a waiter for %d locks has %d threads and %d descriptors, want 32 threads and %d descriptors at most", many, threads, descriptors, min(5*many, 750))
 			}
 			holders[1].LetGo()
 			if said := waiter.Line(); !strings.HasPrefix(said, "OK") || !strings.Contains(said, dir+"/0") {
-				t.Errorf("it said %q", said)
+				t.Errorf("the lock 0 is free now, and who waits for any of %d says %q, want OK with that lock", many, said)
 			}
 			waiter.LetGo()
 			waiter.Exits(0)

@@ -95,7 +95,7 @@ func try(ctx context.Context, t testing.TB, b backend.Backend, mode string, dead
 	h, err := a.Try(ctx)
 	if err != nil {
 		if s := err.Error(); strings.ContainsFunc(s, unclean) {
-			t.Errorf("%q", s)
+			t.Errorf("an error has characters that a terminal obeys: %q", s)
 		}
 		return nil, a
 	}

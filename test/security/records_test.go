@@ -66,7 +66,7 @@ func TestForgedRecord(t *testing.T) {
 func mustBeLost(t *testing.T, h backend.Hold) {
 	t.Helper()
 	if err := h.Heartbeat(t.Context()); err == nil {
-		t.Error("it was not broken")
+		t.Error("the heartbeat of a holder that must be broken by now succeeds")
 	}
 }
 
@@ -87,7 +87,7 @@ func TestWaitingLine(t *testing.T) {
 			said := readTerminal(t, cmd, terminal)
 			said = strings.NewReplacer("\r\x1b[K", "", "\r\n", "\n").Replace(said)
 			if !strings.Contains(said, "waiting for") || strings.ContainsFunc(said, unclean) {
-				t.Errorf("%q", said)
+				t.Errorf("the terminal of a waiter shows %q, want a line that waits, without characters that a terminal obeys", said)
 			}
 		})
 	}

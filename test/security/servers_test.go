@@ -49,10 +49,10 @@ func TestFloods(t *testing.T) {
 				r, threads := watched(t, cmd)
 				r.mustSay(t, 73, "too much is in the directory: "+f.says)
 				if most := int64(128 << 10); r.memory > most {
-					t.Errorf("it took %d KiB", r.memory)
+					t.Errorf("for a directory with too much in it the command took %d KiB, want %d at most", r.memory, most)
 				}
 				if threads > 16 {
-					t.Errorf("it had %d threads", threads)
+					t.Errorf("for a directory with too much in it the command had %d threads, want 16 at most", threads)
 				}
 				t.Logf("%d KiB, %d threads, %v", r.memory, threads, time.Since(begun))
 			})

@@ -42,7 +42,7 @@ func heldAndWanted(t *testing.T, f *fake) (backend.Hold, *attempt) {
 func mustBeTidy(t *testing.T, f *fake) {
 	t.Helper()
 	if left := f.leftovers(); len(left) > 0 {
-		t.Errorf("left: %q", left)
+		t.Errorf("the store still has %q, want nothing but the generations that a lock keeps", left)
 	}
 }
 
@@ -185,7 +185,7 @@ func TestSomebodysAnswer(t *testing.T) {
 		for tries := range 2 {
 			stranger()
 			if other, err := a.Try(t.Context()); err == nil {
-				t.Errorf("%s, of try %d: two holders, of %d and %d", request, tries, h.Token(), other.Token())
+				t.Errorf("somebody's 404 to %s, try %d: the lock has two holders, with the tokens %d and %d", request, tries, h.Token(), other.Token())
 			}
 			f.before = nil
 			backendtest.MustBeHeld(t, a)
@@ -249,7 +249,7 @@ func TestNoSign(t *testing.T) {
 			time.Sleep(40 * time.Second)
 			f.once(what, beatPrefix, func(func() error) error { return notFound() })
 			if s, err := w.Look(t.Context(), h.Mine.ticket); err == nil && s.Due == 0 {
-				t.Errorf("%s: it may be broken 40 s after its last heartbeat", what)
+				t.Errorf("after a 404 to %s a holder may be broken 40 s after its last heartbeat, want no sooner than after its lease", what)
 			}
 		})
 	}
@@ -445,7 +445,7 @@ func TestPaused(t *testing.T) {
 		})
 		h := backendtest.MustHold(t, attemptIn(t, f))
 		if h.Token() != 2 {
-			t.Errorf("token %d, with the reservation of before", h.Token())
+			t.Errorf("the token is %d, want 2", h.Token())
 		}
 		backendtest.MustRelease(t, h)
 		mustBeTidy(t, f)
@@ -598,7 +598,7 @@ func TestLease(t *testing.T) {
 		silent := time.Now()
 		next := <-taken
 		if d := time.Since(silent); d < time.Minute || d > 80*time.Second {
-			t.Errorf("broken %v after its last heartbeat, of %v in all", d, time.Since(began))
+			t.Errorf("a silent holder was broken %v after its last heartbeat, want 1m0s to 1m20s; the whole took %v", d, time.Since(began))
 		}
 		backendtest.MustBeLost(t, h)
 		backendtest.MustRelease(t, next)
@@ -675,13 +675,13 @@ func TestManyWait(t *testing.T) {
 		beat(60)
 		hour := f.counted()
 		if n := hour["head"]; n > 16_000 {
-			t.Errorf("%d looks in an hour", n)
+			t.Errorf("%d looks (HEAD) in an hour, want 16,000 at most", n)
 		}
 		if n := hour["list"]; n > 10 {
-			t.Errorf("%d listings in an hour", n)
+			t.Errorf("%d listings in an hour, want 10 at most", n)
 		}
 		if n := hour["put"]; n > 250*(waiters+1) {
-			t.Errorf("%d heartbeats in an hour", n)
+			t.Errorf("%d heartbeats (PUT) in an hour, want %d at most", n, 250*(waiters+1))
 		}
 		t.Logf("in an hour: %v", hour)
 		cancel()
@@ -715,7 +715,7 @@ func TestOldGenerationsGo(t *testing.T) {
 		backendtest.MustRelease(t, backendtest.MustHold(t, attemptIn(t, f)))
 	}
 	if n := generations(); n != holders {
-		t.Fatalf("%d generations after %d holders, and no removal", n, holders)
+		t.Fatalf("there are %d generations after %d holders though none could be removed, want one each", n, holders)
 	}
 	f.before = nil
 	for want := holders; want > generation.Kept+1; {
@@ -753,14 +753,14 @@ func TestOneGenerationStays(t *testing.T) {
 			for _, key := range f.keys() {
 				n, ok := parseGeneration(key)
 				if ok && last != 0 && n != last+1 {
-					t.Errorf("there is generation %d after %d", n, last)
+					t.Errorf("generation %d comes after %d, want no gap", n, last)
 				}
 				last = max(last, n)
 			}
 			f.before = nil
 			backendtest.MustRelease(t, backendtest.MustHold(t, attemptIn(t, f)))
 			if n := len(f.keys()); n != generation.Kept+1 {
-				t.Errorf("in the end %d objects are left: %q", n, f.keys())
+				t.Errorf("in the end %d objects are left, want %d: %q", n, generation.Kept+1, f.keys())
 			}
 		})
 	}
