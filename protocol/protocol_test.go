@@ -220,3 +220,17 @@ func TestExitCodes(t *testing.T) {
 		}
 	}
 }
+
+// TestLongestLine: a line has MaxLine bytes at most, its line feed included, whether that is there
+// or was cut off already. So what Parse accepts can be written again.
+func TestLongestLine(t *testing.T) {
+	longest := "OK a=" + strings.Repeat("x", MaxLine-len("OK a=\n"))
+	for _, end := range []string{"", "\n"} {
+		if _, err := Parse(longest + end); err != nil {
+			t.Errorf("Parse refuses a line of %d bytes and %q: %v", len(longest), end, err)
+		}
+		if _, err := Parse(longest + "x" + end); !errors.Is(err, ErrMalformed) {
+			t.Errorf("Parse of a line of %d bytes and %q gives the error %v, want ErrMalformed: with its line feed it has more than %d", len(longest)+1, end, err, MaxLine)
+		}
+	}
+}
