@@ -291,7 +291,7 @@ func eachPath(t *testing.T, test func(t *testing.T, path string, k kindOfLock, m
 func nothingLeft(t *testing.T, path string) {
 	t.Helper()
 	if left := leftovers(t, path); len(left) > 0 {
-		t.Errorf("a free lock leaves %q", left)
+		t.Errorf("nobody has or wants the lock any more, and there still is %q, want nothing", left)
 	}
 }
 

@@ -45,7 +45,7 @@ func stop(t *testing.T, p process.Process) {
 	}
 	for deadline := time.Now().Add(time.Minute); !p.Stopped(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("it does not stop")
+			t.Fatalf("a minute after SIGSTOP Stopped (process/proc_linux.go) does not say that pid %d is stopped", p.PID)
 		}
 	}
 }
@@ -78,7 +78,7 @@ func parentAndHelper(t *testing.T) (parent, helper process.Process) {
 	helper, err2 := process.Find(pid)
 	for deadline := time.Now().Add(time.Minute); process.Name(pid) != "locksmith"; time.Sleep(time.Millisecond) {
 		if err1 != nil || err2 != nil || time.Now().After(deadline) {
-			t.Fatal("it does not start: ", err1, err2)
+			t.Fatalf("within a minute the shell, or the helper that it starts, is not to be seen: %v, %v", err1, err2)
 		}
 	}
 	return parent, helper
@@ -91,29 +91,29 @@ func TestStopped(t *testing.T) {
 	r := Record{Place: Here(), Helper: helper, Parent: parent, User: strconv.Itoa(os.Geteuid())}
 	h, p := strconv.Itoa(helper.PID), strconv.Itoa(parent.PID)
 	if got := r.Ending(); got != "end it with: kill "+h {
-		t.Errorf("none is stopped: %s", got)
+		t.Errorf("nobody is stopped, and the advice is %q, want to end the helper, pid %s", got, h)
 	}
 	stop(t, parent)
 	if got := r.Ending(); got != "let it go on with: kill -CONT "+p+"; or end it with: kill -9 "+p {
-		t.Errorf("the parent is stopped: %s", got)
+		t.Errorf("the parent is stopped, and the advice is %q, want CONT or KILL for it alone, pid %s", got, p)
 	}
 	stop(t, helper)
 	if got := r.Ending(); got != "let it go on with: kill -CONT "+h+" "+p+"; or end it with: kill -9 "+h+" "+p {
-		t.Errorf("both are stopped: %s", got)
+		t.Errorf("helper and parent are stopped, and the advice is %q, want CONT or KILL for both, pids %s and %s", got, h, p)
 	}
 	r.Parent = process.Process{}
 	if got := r.Ending(); got != "let it go on with: kill -CONT "+h+"; or end it with: kill -9 "+h {
-		t.Errorf("a run is stopped: %s", got)
+		t.Errorf("a helper without a parent is stopped, and the advice is %q, want CONT or KILL for it, pid %s", got, h)
 	}
 	r.Parent = sleeping(t, "stranger")
 	stop(t, r.Parent)
 	if got := r.Ending(); got != "let it go on with: kill -CONT "+h {
-		t.Errorf("the parent on record is somebody else: %s", got)
+		t.Errorf("the parent on record is a stopped stranger, and the advice is %q, want CONT for the helper alone, pid %s", got, h)
 	}
 	r.Parent = process.Process{}
 	r.User = "mallory"
 	if got := r.Stopped(); len(got) > 0 {
-		t.Errorf("of another user's: %v", got)
+		t.Errorf("of another user's helper and parent these are told as stopped: %v, want none", got)
 	}
 }
 
@@ -169,7 +169,7 @@ func TestGuarded(t *testing.T) {
 	r := Record{Place: Here(), Helper: self, Lifeline: line.Name}
 	sleeping(t, "ssh")
 	if got := r.Guarded(); got.PID != 0 {
-		t.Errorf("of a run that waits: %v", got)
+		t.Errorf("a run that waits has no command yet, and guards %v, want none", got)
 	}
 	fd, err := line.Lend() // only now, because everything that is started later inherits it
 	if err != nil {
@@ -183,10 +183,10 @@ func TestGuarded(t *testing.T) {
 	}
 	r.Parent = process.Process{PID: 4242, Start: 1}
 	if got := r.Guarded(); got != r.Parent {
-		t.Errorf("of hold: %v", got)
+		t.Errorf("a hold guards %v, want its parent on record, %v", got, r.Parent)
 	}
 	r.Parent, r.Place.Host = process.Process{}, "elsewhere"
 	if got := r.Guarded(); got.PID != 0 {
-		t.Errorf("elsewhere: %v", got)
+		t.Errorf("a run on another machine guards %v, want none: it cannot be seen from here", got)
 	}
 }

@@ -12,7 +12,7 @@ func TestExitStatuses(t *testing.T) {
 	text := strings.ReplaceAll(read(t, "cmd/locksmith/README.md"), "`", "")
 	for _, e := range cli.ExitStatuses() {
 		if row := "| " + e.Term + " | " + e.Text + " |"; !strings.Contains(text, row+"\n") {
-			t.Errorf("the guide has no row %s", row)
+			t.Errorf("cmd/locksmith/README.md has no row %s, as the man pages have it (cli.ExitStatuses, protocol.Code.Exit)", row)
 		}
 	}
 }
