@@ -61,3 +61,26 @@ func TestExitStatus(t *testing.T) {
 		}
 	}
 }
+
+// TestConflictStatus: the status of -E is for a lock that somebody else holds and may let go. All
+// other errors keep their own, or a job that never runs again would look as if it were skipped.
+func TestConflictStatus(t *testing.T) {
+	held := func(h backend.Holder) error { return &backend.HeldError{Lock: "fake:/x", Holder: h} }
+	given := flags.Number{Value: 3, Given: true}
+	for _, c := range []struct {
+		about string
+		err   error
+		want  int
+	}{
+		{"held", held(backend.Holder{PID: 7}), 3},
+		{"held for good", held(backend.Holder{PID: 7, Overdue: true}), 75},
+		{"unreachable", &backend.Error{Code: protocol.Unreachable, Err: errors.New("x")}, 69},
+	} {
+		if got := exitStatusOr(given, c.err); got != c.want {
+			t.Errorf("with -E 3 the exit status of a lock that is %s is %d, want %d: look at exitStatusOr (exit.go)", c.about, got, c.want)
+		}
+		if got, want := exitStatusOr(flags.Number{}, c.err), exitStatus(c.err); got != want {
+			t.Errorf("without -E the exit status of a lock that is %s is %d, want %d", c.about, got, want)
+		}
+	}
+}
