@@ -67,7 +67,7 @@ func TestLinesInOrder(t *testing.T) {
 	_ = w.Close()
 	text := <-told
 	if lines := strings.Split(text, "\n"); len(lines) != 3 || !strings.HasPrefix(lines[0], "OK ") || lines[1] != "RELEASED held_ms=1000" {
-		t.Errorf("it wrote %q", lines)
+		t.Errorf("the helper wrote the lines %q, want an OK, no BEAT, and \"RELEASED held_ms=1000\": look at Finish and tell (pipe.go)", lines)
 	}
 }
 
@@ -139,7 +139,7 @@ func TestPipe(t *testing.T) {
 		words = append(words, l.Word)
 	}
 	if got := strings.Join(words, " "); got != "OK BEAT LOST RELEASED ERR" {
-		t.Errorf("words: %s", got)
+		t.Errorf("the helper wrote lines with the words %q, want \"OK BEAT LOST RELEASED ERR\": look at Finish (pipe.go)", got)
 	}
 }
 

@@ -38,7 +38,7 @@ func TestOpenHostile(t *testing.T) {
 	backendtest.MustWork(t, os.Symlink("elsewhere", path))
 	for what, open := range map[string]func(string) (*File, error){"open": Open, "open writable": OpenWritable, "create": Create} {
 		if _, err := open(path); !errors.Is(err, unix.ELOOP) && !errors.Is(err, fs.ErrExist) {
-			t.Errorf("%s followed a symbolic link: %v", what, err)
+			t.Errorf("%s of a symbolic link that leads nowhere gives the error %v, want that it is a link (ELOOP), or that it exists", what, err)
 		}
 	}
 }
