@@ -78,29 +78,41 @@ func sizeLimited(t *testing.T, address string) *exec.Cmd {
 }
 
 // TestFewThreads: if a Go program may have too few threads, its runtime ends it with status 2 and
-// a trace, which cannot be helped. That happens before there is a lock; and with as many threads
-// as the guide says locksmith works.
+// a trace, which cannot be helped. That happens before there is a lock. With as many threads as the
+// guide says locksmith works; on a busy machine, where more calls are slow at the same time, it may
+// take some more.
 func TestFewThreads(t *testing.T) {
 	lab.NeedRoot(t)
 	prlimit := lab.NeedProgram(t, "prlimit")
-	const enough = 10 // cmd/locksmith/README.md, Systems
+	const usual, enough = 10, 16 // cmd/locksmith/README.md, Systems
 	for i, k := range kinds {
 		t.Run(k.String(), func(t *testing.T) {
 			t.Parallel()
 			dir := publicDir(t, 0o777|os.ModeSticky)
-			for n := range 2 * (enough + 1) {
+			worked := false // with the usual limit
+			for n := range 2*usual + 8 {
 				limit := n / 2 // for all processes of the user; each twice: it may depend on who is faster
+				switch {
+				case n >= 2*usual+6:
+					limit = enough
+				case n >= 2*usual:
+					limit = usual
+				}
 				address := k.at(filepath.Join(dir, fmt.Sprint("lock", n)))
 				cmd := command(t, fmt.Sprint("--nproc=", limit), program(t), "run", address, "--", "/bin/true")
 				cmd.Path = prlimit
 				status, said := lab.Run(t, as(54400+i, cmd))
 				isShort := strings.Contains(said, "failed to create new OS thread") || strings.Contains(said, "resource temporarily unavailable")
+				worked = worked || status == 0 && limit == usual
 				if status != 0 && (limit == enough || !isShort) {
 					t.Errorf("with room for %d threads run ends with status %d, want 0, or before %d threads that no thread can be made; it says: %.500s", limit, status, enough, said)
 				}
 				if r := locksmith(t, "status", address); strings.Contains(r.out, "held by") {
 					t.Errorf("with room for %d threads run ends with status %d and leaves the lock held: %s", limit, status, r.out)
 				}
+			}
+			if !worked {
+				t.Errorf("with room for %d threads run never works, of six tries", usual)
 			}
 		})
 	}
