@@ -144,16 +144,20 @@ func TestAnyOfMany(t *testing.T) {
 			cmd.Path = prlimit
 			waiter := lab.Start(t, as(uid, cmd))
 			threads, descriptors := 0, 0
-			for calm := 0; calm < 20; time.Sleep(50 * time.Millisecond) { // then it waits for all
+			for calm, late := 0, time.Now().Add(time.Minute); calm < 20; time.Sleep(50 * time.Millisecond) { // then it waits for all
 				calm++
-				if n := entriesOf(waiter.PID(), "fd"); n > descriptors {
-					calm, descriptors = 0, n
+				if n := entriesOf(waiter.PID(), "fd"); n > descriptors || n <= 2*many {
+					calm, descriptors = 0, max(n, descriptors)
 				}
 				threads = max(threads, entriesOf(waiter.PID(), "task"))
+				if time.Now().After(late) {
+					t.Fatalf("after a minute a waiter for %d locks has %d descriptors, want more than %d, as one that waits for all", many, descriptors, 2*many)
+				}
 			}
 			t.Logf("%d locks: %d threads, %d descriptors", many, threads, descriptors)
-			if threads > 32 || descriptors > 5*many || descriptors > 750 {
-				t.Errorf("a waiter for %d locks has %d threads and %d descriptors, want 32 threads and %d descriptors at most", many, threads, descriptors, min(5*many, 750))
+			// On a busy machine a few locks are looked at at the same time, each by a thread.
+			if most := 25 + many/3; threads > most || descriptors > 5*many || descriptors > 750 {
+				t.Errorf("a waiter for %d locks has %d threads and %d descriptors, want at most %d and %d", many, threads, descriptors, most, min(5*many, 750))
 			}
 			holders[1].LetGo()
 			if said := waiter.Line(); !strings.HasPrefix(said, "OK") || !strings.Contains(said, dir+"/0") {
