@@ -16,7 +16,8 @@
 //
 // A guest keeps one processor busy for half of its time, and runs on as many as there are.
 // It needs the Debian packages user-mode-linux, iproute2, busybox-static and e2fsprogs, and
-// those that the lab names in needs, on amd64.
+// those that the lab names in needs, on amd64; on a processor with AMX a C compiler, too (see
+// outside/state.c).
 //
 // # What it cannot show
 //

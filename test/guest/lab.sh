@@ -32,7 +32,11 @@ check() {
 	done
 	[ -z "$missing" ] || { echo "not installed:$missing"; return 1; }
 	modules >/dev/null || { echo "no modules for linux.uml"; return 1; }
+	! many_registers || command -v cc >/dev/null || { echo "not installed: gcc, for state.c"; return 1; }
 }
+
+# many_registers tells whether the processor has more registers than linux.uml knows.
+many_registers() { grep -qw amx_tile /proc/cpuinfo; }
 
 # modules prints where the guest kernel's modules are.
 modules() {
@@ -101,6 +105,11 @@ if [ -n "$disk" ]; then
 	truncate -s 256M "$memory/disk"
 	arguments+=("ubda=$memory/disk")
 fi
+preload=()
+if many_registers; then
+	cc -O2 -shared -fPIC -o "$work/state.so" "$here/outside/state.c" || fail "cannot compile state.c"
+	preload=(env LD_PRELOAD="$work/state.so")
+fi
 # The guest has one CPU. Its kernel and its processes take turns, and are three
 # times as fast when they share one of ours.
 pin=()
@@ -109,7 +118,7 @@ pin=()
 mkfifo "$work/console.pipe" # UML cannot wait for a plain file
 cat <"$work/console.pipe" >"$work/console" &
 set -m # a process group for each job
-TMPDIR=$memory "${pin[@]}" linux.uml "${arguments[@]}" </dev/null >"$work/console.pipe" 2>&1 &
+TMPDIR=$memory "${pin[@]}" "${preload[@]}" linux.uml "${arguments[@]}" </dev/null >"$work/console.pipe" 2>&1 &
 uml=$!
 set +m
 ( # The guest ends by itself after --timeout; this is for one that cannot.
