@@ -17,6 +17,7 @@ import (
 // why not. It says RELEASED only of a lock that is free.
 func TestAnyCallFails(t *testing.T) {
 	lab.NotShort(t, "it runs a tracer hundreds of times")
+	besideOthers(t)
 	rows := ofEachOnDisk(t, func(t *testing.T, k kind) [][]string {
 		s := newSeries(k, inVain, executed)
 		s.failAll(t)

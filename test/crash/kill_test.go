@@ -24,6 +24,7 @@ import (
 // should not be.
 func TestKilledAtAnyCall(t *testing.T) {
 	lab.NotShort(t, "it runs a tracer hundreds of times")
+	besideOthers(t)
 	rows := ofEachOnDisk(t, func(t *testing.T, k kind) [][]string {
 		s := newSeries(k, "before", "after")
 		s.run(t, func(t testing.TB, n int) (more bool) { return s.killed(t, plan{Kill: n, Seen: true}) })

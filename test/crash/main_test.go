@@ -19,3 +19,11 @@ func TestMain(m *testing.M) {
 	*long = *long || *update
 	lab.Main(m, map[string]func() int{"trace": tracing})
 }
+
+// besideOthers runs a test beside the others, but not a long one: that would starve what is judged
+// by time, and two tests would write the page.
+func besideOthers(t *testing.T) {
+	if !*long {
+		t.Parallel()
+	}
+}

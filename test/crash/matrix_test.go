@@ -34,6 +34,7 @@ const quickServer = "proftpd"
 // TestMatrix goes through all cells.
 func TestMatrix(t *testing.T) {
 	lab.NotShort(t, "some leases run out")
+	besideOthers(t)
 	var disk, remote [][]string
 	t.Run("cells", func(t *testing.T) {
 		t.Run("disk", func(t *testing.T) {

@@ -91,6 +91,7 @@ func inPool(m mishaps.Mishap, how mishap, idle mishaps.Expectation) mishap {
 // TestMatrixOfPool goes through all cells of a helper that has served a lock before.
 func TestMatrixOfPool(t *testing.T) {
 	lab.NotShort(t, "some leases run out")
+	besideOthers(t)
 	var rows [][]string
 	t.Run("cells", func(t *testing.T) {
 		for _, m := range ofPool {

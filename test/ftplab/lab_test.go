@@ -23,7 +23,7 @@ var (
 const zone = "LAB-5:45"
 
 func TestMain(m *testing.M) {
-	lab.Parallel(10) // most of them wait
+	lab.Parallel(20) // most of them wait
 	if err := os.Setenv("TZ", zone); err != nil {
 		panic(err)
 	}
