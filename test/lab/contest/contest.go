@@ -68,12 +68,12 @@ func (c *Contest) More(t *testing.T, over <-chan struct{}, n int32) bool {
 
 // round takes the lock once, unless its helper is killed.
 func (c *Contest) round(t *testing.T) {
-	mode, flags := exclusive, []string{"--lease", "30s"}
+	mode, flags, longest := exclusive, []string{"--lease", "30s"}, 10*time.Millisecond
 	if c.Shared && rand.IntN(2) == 0 {
-		mode, flags = shared, append(flags, "--shared")
+		// Those that share the lock have it long enough that others come meanwhile.
+		mode, flags, longest = shared, append(flags, "--shared"), 200*time.Millisecond
 	}
-	work := time.Duration(rand.IntN(10)) * time.Millisecond
-	helper := lab.Start(t, c.Command(flags, Witness(t, c.Log, mode, work)...))
+	helper := lab.Start(t, c.Command(flags, Witness(t, c.Log, mode, rand.N(longest))...))
 	killed := rand.IntN(4) == 0 && c.kill(t, helper)
 	switch status := helper.Status(); {
 	case status == 0:
