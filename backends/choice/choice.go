@@ -90,7 +90,7 @@ func (c *candidate) comeBack(ctx context.Context, limit time.Duration) error {
 	}
 	short, cancel := clock.WithTimeout(ctx, c.clock, limit)
 	defer cancel()
-	err := c.Withdraw(short)
+	err := c.End(short)
 	if err != nil && short.Err() != nil {
 		return fmt.Errorf("%w: %w", backend.ErrNoAnswer, err)
 	}
@@ -234,9 +234,9 @@ func (a *attempt) leave(ctx context.Context, but *candidate) error {
 				<-c.waiting.Done()
 			}
 			if short.Err() != nil { // too late for our caller, but not too late to withdraw
-				return c.Withdraw(context.Background())
+				return c.End(context.Background())
 			}
-			return c.Withdraw(short)
+			return c.End(short)
 		})
 		if !left.Await(short, a.clock, backend.NoLimit, member.AnswerTime) {
 			return backend.ErrNoAnswer

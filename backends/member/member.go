@@ -23,12 +23,18 @@ type Member struct {
 	abandoned atomic.Bool
 	// Hold is the lock's hold; nil: the lock is not held.
 	Hold backend.Hold
+	// leaving says that Hold was to be released, and that no answer said that it was. The request
+	// may have been executed, or may be yet.
+	leaving bool
 	// Confirmed is when we sent the last request that proved the hold ours.
 	Confirmed time.Duration
 	// lost is the hold that a call found to be gone; nil: no hold was lost.
 	lost backend.Hold
 	// end is why there is no hold any more, if it was not released in good order.
 	end error
+	// late is a lock that came too late, and whose release had no answer. It becomes Hold when the
+	// call that hung is over.
+	late backend.Hold
 	// hung is a call that was left behind, with what follows it. No other call may be made before
 	// it is over. nil: there is none.
 	hung *detached.ErrCall
@@ -70,6 +76,9 @@ func (m *Member) await(ctx context.Context) error {
 	select {
 	case <-m.hung.Done():
 		m.hung = nil
+		if m.late != nil {
+			m.Hold, m.leaving, m.late = m.late, true, nil
+		}
 		return nil
 	case <-ctx.Done():
 		return backend.ErrNoAnswer
@@ -88,10 +97,18 @@ func (m *Member) Begin(r backend.Request) error {
 	return err
 }
 
-// Try tries once. A lock that comes too late is given back, and ends its attempt.
+// Held reports whether the lock is held, and no request to release it was sent.
+func (m *Member) Held() bool { return m.Hold != nil && !m.leaving }
+
+// Try tries once. A lock that comes too late is given back, and ends its attempt. A lock whose
+// release had no answer is first released: not even a heartbeat that succeeds would prove that it
+// stays ours.
 func (m *Member) Try(ctx context.Context, r backend.Request) error {
 	if err := m.await(ctx); err != nil {
 		return &backend.HeldError{Lock: m.Address, Obstacle: err}
+	}
+	if err := m.leave(ctx); err != nil {
+		return err
 	}
 	if err := m.Begin(r); err != nil {
 		return err
@@ -104,8 +121,10 @@ func (m *Member) Try(ctx context.Context, r backend.Request) error {
 	}, func(err error) {
 		switch {
 		case err == nil:
-			_ = hold.Release(context.Background())
 			m.attempt = nil
+			if err := hold.Release(context.Background()); !isOver(err) {
+				m.late = hold
+			}
 		case m.abandoned.Load():
 			_ = attempt.Withdraw(context.Background())
 		}
@@ -119,14 +138,42 @@ func (m *Member) Try(ctx context.Context, r backend.Request) error {
 	return err
 }
 
+// leave ends a release that had no answer.
+func (m *Member) leave(ctx context.Context) error {
+	if m.Hold == nil {
+		return nil
+	}
+	switch err := m.Release(ctx); {
+	case m.Hold != nil:
+		return &backend.HeldError{Lock: m.Address, Obstacle: fmt.Errorf("release it before it is taken again: %w", err)}
+	case errors.Is(err, backend.ErrStays):
+		return err
+	}
+	return nil
+}
+
+// releaseAgain is how long Wait waits if the lock cannot be released.
+const releaseAgain = time.Second
+
 // Wait waits until another try is worth its cost, and first of all for a call that hangs.
 func (m *Member) Wait(ctx context.Context) error {
 	return m.call(ctx, func(ctx context.Context) error {
-		if m.attempt == nil {
-			return nil
+		switch {
+		case m.attempt != nil:
+			return m.attempt.Wait(ctx)
+		case m.leaving:
+			clock.Sleep(ctx, m.clock, releaseAgain)
 		}
-		return m.attempt.Wait(ctx)
+		return ctx.Err()
 	}, nil)
+}
+
+// End releases the lock, or removes every trace of a refused attempt.
+func (m *Member) End(ctx context.Context) error {
+	if m.await(ctx) == nil && m.Hold != nil {
+		return m.Release(ctx)
+	}
+	return m.Withdraw(ctx)
 }
 
 // Withdraw removes every trace of a refused attempt.
@@ -170,12 +217,18 @@ func (m *Member) Release(ctx context.Context) error {
 	if m.Hold == nil {
 		return m.end
 	}
+	m.leaving = true
 	err := m.call(ctx, m.Hold.Release, nil)
 	m.noteLoss(err)
-	if err == nil || errors.Is(err, backend.ErrGone) || errors.Is(err, backend.ErrStays) {
-		m.Hold, m.end = nil, err
+	if isOver(err) {
+		m.Hold, m.end, m.leaving = nil, err, false
 	}
 	return err
+}
+
+// isOver reports whether a release that returned err need not be repeated.
+func isOver(err error) bool {
+	return err == nil || errors.Is(err, backend.ErrGone) || errors.Is(err, backend.ErrStays)
 }
 
 // Note returns the note about the hold that was lost, or nil if no hold was lost or there is no note.

@@ -38,8 +38,9 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 	if err := a.arrange(); err != nil {
 		return nil, err
 	}
+	a.finishGivingBack(ctx)
 	for _, m := range a.order() {
-		if m.Hold != nil {
+		if m.Held() {
 			continue
 		}
 		err := a.take(ctx, m)
@@ -125,7 +126,7 @@ func (a *attempt) renewHeld(ctx context.Context) error {
 func (a *attempt) held() []*member.Member {
 	var held []*member.Member
 	for _, m := range a.members {
-		if m.Hold != nil {
+		if m.Held() {
 			held = append(held, m)
 		}
 	}
@@ -198,10 +199,26 @@ func (a *attempt) backOff() {
 	a.holdsOn, a.until, a.refusals = a.set.policy.Refusals <= 0, 0, 0
 }
 
-// giveBack releases all locks that the set has. Those that cannot be released now are left to
-// Withdraw.
+// giveBack releases all locks that the set has. One whose release has no answer does not count as
+// held any more, because the request may be executed yet. The next Try, or Withdraw, releases it
+// again.
 func (a *attempt) giveBack(ctx context.Context) error {
 	return errors.Join(member.Each(a.held(), func(m *member.Member) error { return m.Release(ctx) })...)
+}
+
+// leaving are the locks whose release had no answer.
+func (a *attempt) leaving() []*member.Member {
+	return slices.DeleteFunc(slices.Clone(a.members), func(m *member.Member) bool { return m.Hold == nil || m.Held() })
+}
+
+// finishGivingBack releases these locks again. If that fails, they are not taken (member.Try).
+func (a *attempt) finishGivingBack(ctx context.Context) {
+	if len(a.leaving()) == 0 {
+		return
+	}
+	short, cancel := a.briefly(ctx)
+	defer cancel()
+	member.Each(a.leaving(), func(m *member.Member) error { return m.Release(short) })
 }
 
 // Wait implements backend.Attempt. It waits for the lock that was refused.
@@ -210,12 +227,26 @@ func (a *attempt) Wait(ctx context.Context) error {
 		return a.waitHolding(ctx)
 	}
 	if a.refused != nil {
-		if err := a.refused.Wait(ctx); err != nil {
+		if err := a.waitForRefused(ctx); err != nil {
 			return err
 		}
 	}
 	// If sets take each other's locks in turn, a random pause brings them out of step.
 	clock.Sleep(ctx, a.clock, rand.N(time.Millisecond<<min(a.refusals, maxStagger)))
+	return ctx.Err()
+}
+
+// waitForRefused waits for the lock that was refused. While a release had no answer it waits for a
+// moment only: the end of that release must not depend on another lock.
+func (a *attempt) waitForRefused(ctx context.Context) error {
+	if len(a.leaving()) == 0 {
+		return a.refused.Wait(ctx)
+	}
+	short, cancel := a.briefly(ctx)
+	defer cancel()
+	if err := a.refused.Wait(short); err != nil && short.Err() == nil {
+		return err
+	}
 	return ctx.Err()
 }
 
@@ -227,6 +258,7 @@ const maxStagger = 5
 func (a *attempt) waitHolding(ctx context.Context) error {
 	waiting, cancel := clock.WithTimeout(ctx, a.clock, a.until-a.clock.Now())
 	defer cancel()
+	held := a.held() // no look at the refused one while another goroutine uses it
 	wait := detached.GoErr(func() error { return a.refused.Wait(waiting) })
 	for {
 		beat := a.clock.NewTimer(owner.BeatsEvery(a.request.Owner.Lease))
@@ -241,7 +273,7 @@ func (a *attempt) waitHolding(ctx context.Context) error {
 			return ctx.Err()
 		case <-beat.C():
 			beat.Stop()
-			if err := renew(waiting, a.held(), a.due()); errors.Is(err, backend.ErrGone) {
+			if err := renew(waiting, held, a.due()); errors.Is(err, backend.ErrGone) {
 				cancel()
 			}
 		}
@@ -250,11 +282,5 @@ func (a *attempt) waitHolding(ctx context.Context) error {
 
 // Withdraw implements backend.Attempt.
 func (a *attempt) Withdraw(ctx context.Context) error {
-	errs := member.Each(a.members, func(m *member.Member) error {
-		if m.Hold != nil {
-			return m.Release(ctx)
-		}
-		return m.Withdraw(ctx)
-	})
-	return errors.Join(errs...)
+	return errors.Join(member.Each(a.members, func(m *member.Member) error { return m.End(ctx) })...)
 }

@@ -177,6 +177,84 @@ func TestLossOfOne(t *testing.T) {
 	membertest.MustBeFree(t, f...)
 }
 
+// backedOff is a set of locks a and b whose b was refused, and which has given a back without an
+// answer. b becomes free after a while, and is free by now. The requests to release a are executed
+// or not, and have no answer until answer is called.
+func backedOff(t *testing.T, while time.Duration, executed bool) (a *attempt, f []*membertest.Fake, answer func()) {
+	f = membertest.Several("a", "b")
+	other := f[1].Alone(t)
+	freed := make(chan error)
+	go func() {
+		time.Sleep(while)
+		freed <- other.Release(context.Background())
+	}()
+	f[0].Fail = func(op string) error {
+		if op != "release" {
+			return nil
+		}
+		if executed {
+			f[0].Remove()
+		}
+		return errors.New("no answer")
+	}
+	a = wish(t, f[0].Lock(), f[1].Lock())
+	mustBeRefused(t, a, f[1])
+	start := time.Now()
+	if err := a.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if d := time.Since(start); d > membertest.Lease/2 {
+		t.Errorf("the release of one lock had no answer, and another lock is held: Wait takes %v, want %v at most, so that the release is tried again", d, membertest.Lease/2)
+	}
+	if err := <-freed; err != nil {
+		t.Fatal(err)
+	}
+	return a, f, func() { f[0].Fail = nil }
+}
+
+// A lock that a set has given back is not the set's any more, even if the answer was lost: somebody
+// else may have it by the next Try.
+func TestGivenBackWithoutAnswer(t *testing.T) {
+	t.Run("executed", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			a, f, answer := backedOff(t, time.Second, true)
+			answer()
+			f[0].Alone(t)
+			if h, err := a.Try(t.Context()); err == nil {
+				t.Fatalf("the set gave lock a back, and %s has it now: Try returns the hold of %s, want a refusal", f[0].Holder(), h.ID())
+			}
+		})
+	})
+	t.Run("executed at the second request", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			a, f, answer := backedOff(t, membertest.Lease, false)
+			first := f[0].Holder()
+			answer()
+			h := membertest.MustTake(t, a)
+			if id := f[0].Holder(); id == first || !strings.Contains(h.ID(), id) {
+				t.Errorf("the set gave back its hold %s of lock a, and then took the set anew as %s: lock a is held by %s, want another id, for the first request may be executed yet", first, h.ID(), id)
+			}
+		})
+	})
+	t.Run("without an answer for long", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			a, f, answer := backedOff(t, membertest.Lease, false)
+			var held *backend.HeldError
+			if _, err := a.Try(t.Context()); !errors.As(err, &held) || held.Obstacle == nil {
+				t.Errorf("lock a cannot be released: Try returns %v, want a HeldError that tells of an obstacle", err)
+			}
+			if id := f[1].Holder(); id != "" {
+				t.Errorf("lock a cannot be released: the set keeps lock b meanwhile, as %s", id)
+			}
+			answer()
+			if err := a.Withdraw(t.Context()); err != nil {
+				t.Error(err)
+			}
+			membertest.MustBeFree(t, f...)
+		})
+	})
+}
+
 // A loss is told at once, even if the place of another lock fails or hangs.
 func TestLossBesideTrouble(t *testing.T) {
 	for name, trouble := range map[string]func(answer <-chan struct{}) error{
@@ -312,6 +390,36 @@ func TestPlaceThatHangs(t *testing.T) {
 		close(answer)
 		synctest.Wait()
 		membertest.MustBeFree(t, f...)
+	})
+}
+
+// If even the release of a lock that came too late has no answer, the set releases it again.
+// Otherwise the set would wait for itself.
+func TestLateLockThatStays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := membertest.Several("a", "b")
+		answer := make(chan struct{})
+		hang, releases := membertest.HangAt("try", answer), 0
+		f[1].Fail = func(op string) error {
+			if op == "release" {
+				if releases++; releases == 1 {
+					return errors.New("no answer")
+				}
+			}
+			return hang(op)
+		}
+		a := wish(t, f[0].Lock(), f[1].Lock())
+		mustBeRefused(t, a, membertest.New("fake:/b"))
+		close(answer)
+		synctest.Wait()
+		late := f[1].Holder()
+		if late == "" {
+			t.Fatal("the lock that came too late is free, want its release to fail")
+		}
+		h := membertest.MustTake(t, a)
+		if id := f[1].Holder(); id == late || !strings.Contains(h.ID(), id) {
+			t.Errorf("the set has the ids %s, and lock b, which came too late as %s, is held by %s", h.ID(), late, id)
+		}
 	})
 }
 
