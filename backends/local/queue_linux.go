@@ -6,28 +6,32 @@ import (
 	"time"
 )
 
-// A queue lets one thread of a Lock sleep in the kernel's queue for a file, until it has the
-// file's kernel lock. Nothing can wake that thread earlier. So when its attempt is given up, the
-// thread sleeps on and serves the next attempt.
+// A queue lets one thread of a Lock sleep in the kernel's queue for a file, until the thread has
+// the file's kernel lock. Nothing can wake the thread earlier. So when the attempt that waits for
+// it ends, the thread sleeps on, for the same file, and serves the next attempt.
 type queue struct {
 	mu    sync.Mutex
 	place place
 	file  File          // the file whose kernel lock the thread sleeps for, or has got
-	bell  chan struct{} // of the attempt that waits for its turn; nil: none waits
+	bell  chan struct{} // rings for the attempt that waits for its turn; nil: none waits
 }
 
 // A place is the state of a queue. When the kernel has given the thread a file's kernel lock, the
-// attempt that waits has its turn. A file that is no longer the lock by then is a baton (baton.go).
-// Other attempts watch the lock (wait_linux.go) or look at it (Try).
+// attempt that waits has its turn, and takes the file over. If the file has been removed by then,
+// it is a baton: the attempt keeps its kernel lock, so that those behind it sleep on (baton.go).
+// One attempt of a Lock at a time waits for a turn. Its other attempts watch the lock
+// (wait_linux.go), or wake by themselves and look at it (Try).
 //
 //	empty   enter: a thread begins to sleep for the kernel lock of a file      -> asleep
 //	asleep  the kernel gives the lock, and an attempt waits: its bell rings    -> given
 //	        the kernel gives the lock, and no attempt waits any more, or
-//	          the call fails (no bell rings): the file is closed at once       -> empty
+//	          the call fails (no bell rings, and the attempt wakes by itself):
+//	          the file is closed at once                                       -> empty
 //	        enter: the thread sleeps on, for this attempt if no other waits
 //	        leave: the thread sleeps on, for nobody
 //	given   take, leave: the attempt gets the file of its turn                 -> empty
-//	        enter: the same bell rings again, since this turn must be taken first
+//	        enter: the bell of that attempt rings again, since a thread can sleep
+//	          for another file only after this turn is taken
 type place int
 
 const (
@@ -36,9 +40,9 @@ const (
 	given
 )
 
-// enter begins to wait for a turn. f belongs to the queue from now on: if that is empty, a thread
-// sleeps for f's kernel lock, else f is closed. The bell has room for one ring, and rings when
-// there is a turn.
+// enter begins to wait for a turn. From now on f belongs to the queue. If the queue is empty, a
+// thread sleeps for f's kernel lock; else f is closed. The bell rings when there is a turn, unless
+// another attempt waits already. The caller makes the bell with room for one ring.
 func (q *queue) enter(s System, f File, bell chan struct{}) {
 	if !q.begin(f, bell) {
 		_ = f.Close()
@@ -72,8 +76,8 @@ func (q *queue) give(err error) {
 	}
 }
 
-// arrive notes the turn and rings. If nobody waits for the turn, arrive returns the file, to be
-// closed.
+// arrive notes the turn and rings. If nobody waits for the turn, or the call has failed, arrive
+// returns the file, to be closed.
 func (q *queue) arrive(err error) File {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -85,7 +89,8 @@ func (q *queue) arrive(err error) File {
 	return nil
 }
 
-// take returns the file of this attempt's turn, whose kernel lock is ours; nil: no turn came.
+// take ends the turn of the attempt with this bell, and returns the file, whose kernel lock is
+// ours. nil: no turn came for that attempt. openLock calls take once there is a lock file.
 func (q *queue) take(bell chan struct{}) File {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -100,7 +105,7 @@ func (q *queue) turn(bell chan struct{}) File {
 	return q.vacate()
 }
 
-// leave is take for an attempt that waits no more.
+// leave is take for an attempt that waits no more, because it has the lock or is withdrawn.
 func (q *queue) leave(bell chan struct{}) File {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -124,9 +129,10 @@ func (q *queue) vacate() File {
 	return f
 }
 
-// sleepInQueue sleeps until our turn, at most for timeout, if f still is the lock. It also wakes
-// by itself, ever more seldom: if the waiter before us got the kernel lock and was stopped,
-// nothing else wakes us, though the lock may be free.
+// sleepInQueue sleeps until our turn, at most for timeout. If f is not the lock any more, or not as
+// the last look saw it, sleepInQueue closes f and returns at once. It also wakes by itself, after
+// twice as long each time: the waiter before us may have got f's kernel lock and been stopped. Then
+// nothing else wakes us, even if f has been removed and the lock is free.
 func (a *attempt) sleepInQueue(ctx context.Context, f File, timeout time.Duration) error {
 	if !a.isUnchanged(f) {
 		return f.Close()

@@ -19,19 +19,22 @@ import (
 type inotify = posix.Inotify
 
 const (
-	// rareLook is how often a waiter looks by itself, at most, if something wakes it when the
-	// holder goes: the kernel's queue, or the end of the holder's helper where no inotify instance
-	// was left (a user has 128).
+	// rareLook is the longest nap of a waiter that something else wakes when the holder goes: the
+	// kernel's queue, or the end of the holder's helper where no inotify instance was left (a user
+	// has 128). In the queue, up to as much again is added at random.
 	rareLook = 30 * time.Second
-	// firstNap is the first sleep until the end of the holder's helper. A helper that serves one
-	// lock after another lives on, so each sleep is only twice as long as the one before.
+	// firstNap is the first nap of a waiter that only the end of the holder's helper wakes. A helper
+	// that serves one lock after another does not end with a release. So the waiter also looks by
+	// itself, after twice as long each time.
 	firstNap = 10 * time.Millisecond
 )
 
-// seats is how many waiters watch a held lock. The others sleep in the kernel's queue for it,
-// where a release wakes one of them. A release wakes all who watch, and they see more: that the
-// lock is free although the waiter which the kernel woke is stopped and does not take it. There
-// is more than one seat, because one who watches may be stopped as well.
+// seats is how many waiters watch a lock whose holder's helper they see. The others sleep in the
+// kernel's queue for it, where a release wakes one of them. A release wakes all who watch. So they
+// take the lock if the waiter that the kernel woke is stopped and does not take it. There is more
+// than one seat, because one who watches may be stopped as well. A waiter for several locks, or one
+// that may not read the file, watches without a seat. A seat is not the file's kernel lock, and
+// keeps nobody from that (lockfile.File.Seat).
 const seats = 2
 
 // sleep sleeps until a look at the file is worth its cost, at most for timeout.
@@ -39,11 +42,11 @@ func (a *attempt) sleep(ctx context.Context, timeout time.Duration) error {
 	f, err := a.system.Open()
 	switch {
 	case err == nil:
-		if !a.request.Several && a.queues(f) {
+		if !a.request.Several && a.mustQueue(f) {
 			return a.sleepInQueue(ctx, f, timeout)
 		}
 	case !errors.Is(err, fs.ErrPermission):
-		return nil // the next try finds out
+		return nil // the file is gone, or the next Try reports the error
 	}
 	done := sync.OnceFunc(func() {
 		if f != nil {
@@ -52,7 +55,7 @@ func (a *attempt) sleep(ctx context.Context, timeout time.Duration) error {
 	})
 	defer done()
 	w := a.watches(f, timeout)
-	if a.request.Several { // of several locks, each keeps open only what it watches
+	if a.request.Several { // one of many files: it is closed as soon as Still has looked
 		still := w.Still
 		w.Still = func() bool {
 			defer done()
@@ -62,12 +65,15 @@ func (a *attempt) sleep(ctx context.Context, timeout time.Duration) error {
 	return a.system.Poll(ctx, w)
 }
 
-// queues reports whether to sleep in the queue: somebody has the kernel lock of the file, and
-// either enough others watch the file, or watching would not help. It would not help if no
-// visible helper has the kernel lock, because then only the queue tells when it is dropped. So it
-// is if the holder is in another container, or if a looker, a breaker or a rogue has the kernel
-// lock of a dead holder's file.
-func (a *attempt) queues(f File) bool {
+// mustQueue reports whether to sleep in the kernel's queue, and not to watch. That is so if
+// somebody has the kernel lock of the file, and either all seats are taken, or watching would not
+// help. If a seat is free, mustQueue takes it, until f is closed.
+//
+// Watching would not help if no visible helper has the kernel lock, because then only the queue
+// tells when the kernel lock is dropped. No visible helper has it if the holder is in another
+// container or uses flock(1), or if the holder is dead, and a process that looks, a breaker or a
+// rogue has the kernel lock of its file.
+func (a *attempt) mustQueue(f File) bool {
 	if !a.seen.locked || !a.seen.watched.isHelper {
 		return a.seen.locked
 	}
@@ -82,28 +88,29 @@ func (a *attempt) isUnchanged(f File) bool {
 	return err == nil && c.Text == a.seen.content.Text && f.Named() == nil
 }
 
-// watches is what to watch of a file. f is nil if we may not read the file.
+// watches is what to watch of a file. f is nil if we may not read the file; then inotify may not
+// watch it either.
 func (a *attempt) watches(f File, timeout time.Duration) Watched {
 	if a.request.Several && a.seen.locked && !a.seen.watched.isHelper {
-		timeout = min(timeout, a.pauses.NextOr(slowLook)) // only the queue would tell (see queues)
+		timeout = min(timeout, a.pauses.NextOr(slowLook)) // only the kernel's queue would tell (see mustQueue)
 	}
 	return Watched{Still: func() bool { return f != nil && a.isUnchanged(f) }, Process: a.seen.watched, Events: a.events(),
 		Timeout: timeout, Pause: a.pauses.NextOr, Nap: a.longerNap, Several: a.request.Several}
 }
 
-// longerNap is twice the last nap, between firstNap and rareLook: so nobody sleeps for much longer
-// than it has waited already.
+// longerNap is twice the last nap, but at least firstNap and at most rareLook. So nobody sleeps for
+// much longer than it has waited already.
 func (a *attempt) longerNap() time.Duration {
 	a.nap = min(max(2*a.nap, firstNap), rareLook)
 	return a.nap
 }
 
-// removal are the events of the file's removal or renaming. IN_ATTRIB tells of the unlink.
-// IN_DELETE_SELF comes only when the last process closes the file (inotify(7)), and that may be a
-// stopped helper.
+// removal is the mask for the events of the file's removal or renaming. IN_ATTRIB tells of the
+// unlink. IN_DELETE_SELF comes only when the last process closes the file (inotify(7)), and the
+// last process may be a stopped helper.
 const removal = unix.IN_ATTRIB | unix.IN_DELETE_SELF | unix.IN_MOVE_SELF | unix.IN_DONT_FOLLOW
 
-// events are the events of the file's removal, renaming or rewriting.
+// events is the mask for the events of the file's removal, renaming or rewriting.
 func (a *attempt) events() uint32 {
 	if a.seen.content.unfinished() {
 		return removal | unix.IN_CLOSE_WRITE | unix.IN_MODIFY
@@ -121,36 +128,36 @@ func (m *machine) Seat(f File, seats int64) (bool, error) { return f.(*lockfile.
 
 // Poll implements System. It makes one poll(2) on the file and the process.
 func (m *machine) Poll(outer context.Context, w Watched) error {
-	file, err := m.inotify.Watch(m.lock.path, w.Events)
+	inotifyFD, err := m.inotify.Watch(m.lock.path, w.Events)
 	if still := w.Still(); errors.Is(err, unix.ENOENT) || err == nil && !still {
 		return nil
 	}
-	end := process.NoFD
+	endFD := process.NoFD
 	if w.Process.visible {
-		end, err = w.Process.Open()
-		if err == nil && end < 0 {
+		endFD, err = w.Process.Open()
+		if err == nil && endFD < 0 {
 			return nil // the process is gone by now
 		}
-		defer func() { process.CloseFD(end) }()
+		defer func() { process.CloseFD(endFD) }()
 		if err != nil {
 			w.Timeout = min(w.Timeout, w.Pause(slowLook))
 		}
 	}
 	switch {
-	case file >= 0:
-	case end >= 0 && w.Process.isHelper: // the helper ends when it has released, unless it serves more locks
+	case inotifyFD >= 0:
+	case endFD >= 0 && w.Process.isHelper: // after a release the helper ends, unless it serves more locks
 		w.Timeout = min(w.Timeout, w.Pause(w.Nap()))
 	default:
 		w.Timeout = min(w.Timeout, w.Pause(slowLook))
 	}
 	ctx, cancel := m.withTimeout(outer, w.Timeout)
 	defer cancel()
-	if w.Several && file < 0 && end >= 0 { // then one descriptor is enough
-		parked := end
-		end = process.NoFD
+	if w.Several && inotifyFD < 0 && endFD >= 0 { // Readable opens no other descriptor, as Poll may
+		parked := endFD
+		endFD = process.NoFD
 		return waited(ctx, outer, process.Readable(ctx, parked))
 	}
-	return waited(ctx, outer, process.Poll(ctx, file, end))
+	return waited(ctx, outer, process.Poll(ctx, inotifyFD, endFD))
 }
 
 // Random implements System.
