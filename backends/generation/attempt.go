@@ -13,33 +13,39 @@ import (
 	"locksmith/backends/watch"
 )
 
-// ErrBroken says that our own reservation is gone, or was silent for so long that somebody may
-// have decided to remove it. It must not be used any more.
+// ErrBroken says that our own reservation must not be used any more, for one of these reasons:
+//
+//   - It is gone.
+//   - It was silent for so long that somebody may have decided to remove it.
+//   - Nobody knows whether it was made.
+//   - It was used for a generation that did not give us the lock.
 var ErrBroken = errors.New("our reservation was given up")
 
-// MaxRaces bounds how often one call starts anew. Each time somebody else made progress.
+// MaxRaces is how often one Try, or one look (Calmly), goes through its steps at most. It starts
+// anew when somebody else made progress, or an answer was missing or outdated.
 const MaxRaces = 8
 
-// An Attempt is what an attempt of either form remembers. T names what it watches of others, C
-// is our reservation.
+// An Attempt is what an attempt of either form (package symlinks or objects) remembers. A T is a
+// thing of others that it watches. C is the type of our reservation.
 type Attempt[T fmt.Stringer, C Reservation] struct {
 	Rules
-	Request  backend.Request
-	Others   watch.Others[T]
-	Mine     C        // zero: nothing
-	Known    uint64   // the highest generation that is known to exist
-	Block    Block[T] // what the last failed Try saw
-	Fairness backoff.Fairness
-	Pauses   *backoff.Schedule // nil: those of Pause
-	nextLook time.Duration     // when to look again whether Block still holds
+	Request backend.Request
+	Others  watch.Others[T]
+	Mine    C // our reservation; zero: none
+	// Known is the highest generation that is known to exist. A listing without it is not trusted.
+	Known    uint64
+	Block    Block[T]          // what the last failed Try saw
+	Fairness backoff.Fairness  // since when we have left the lock to those who came before us
+	Pauses   *backoff.Schedule // how long to pause, if the request says so; nil: Steps.Pause decides
+	nextLook time.Duration     // when to look again whether Block is still in our way
 }
 
-// Rules are the differences between the forms, apart from their steps.
+// Rules are the differences between the two forms, apart from their Steps.
 type Rules struct {
-	Lock     backend.Name // for messages
-	MinPause time.Duration
-	// SilenceEndsWait: if the place does not answer a waiter, Wait returns, and Try says so.
-	// Else Wait goes on.
+	Lock     backend.Name  // for messages
+	MinPause time.Duration // the shortest sleep of Wait
+	// SilenceEndsWait: if the place of the lock does not answer a waiter, Wait returns, and the
+	// next Try reports that. Else Wait goes on.
 	SilenceEndsWait bool
 }
 
@@ -48,35 +54,40 @@ func NewAttempt[T fmt.Stringer, C Reservation](r backend.Request, others watch.O
 	return Attempt[T, C]{Rules: rules, Request: r, Others: others, Pauses: r.Polls.Schedule()}
 }
 
-// State is for Steps.
+// State implements Steps.State for the form that embeds this Attempt.
 func (a *Attempt[T, C]) State() *Attempt[T, C] { return a }
 
-// placed reports whether we have a reservation that serves.
+// placed reports whether we have a reservation that may be used.
 func (a *Attempt[T, C]) placed() bool { return a.Mine != *new(C) && !a.Mine.Own().Spoiled }
 
 // A Block is what stands in our way: what Wait waits for.
 type Block[T fmt.Stringer] struct {
-	Number  uint64            // the newest generation
-	Holder  watch.Observed[T] // zero: nobody holds the lock, or nobody whom we must wait for
-	Next    watch.Observed[T] // the waiter next before us, if Ahead > 0
-	Ahead   int               // how many of the waiters before us block us
-	Until   time.Duration     // when to try anyhow; watch.Never: somebody stops us until it goes
-	Reached time.Duration     // when this came to stand in our way
+	Number uint64 // the newest generation
+	// Holder is zero if nobody holds the lock, or nobody for whom we must wait, or we do not know who.
+	Holder watch.Observed[T]
+	Next   watch.Observed[T] // the nearest waiter that blocks us, if Ahead > 0
+	// Ahead is how many of the waiters before us block us. Shared ones do not block each other.
+	Ahead int
+	// Until is when to try even if nothing has changed. watch.Never: not before Holder or Next is
+	// gone, or may be broken.
+	Until   time.Duration
+	Reached time.Duration // when this came to stand in our way; from then on the pauses grow
 }
 
-// Steps are the attempt of one form, which has an Attempt.
+// Steps is the attempt of one form. It embeds an Attempt.
 type Steps[T fmt.Stringer, C Reservation] interface {
 	State() *Attempt[T, C]
-	// Take goes through the steps once. Its error is ErrBroken if we need another ticket, and
-	// backend.ErrAgain if somebody else was faster.
+	// Take goes through the steps once. Its error is ErrBroken if we need another reservation, which
+	// has a new ticket. It is backend.ErrAgain if somebody else was faster.
 	Take(ctx context.Context) (backend.Hold, error)
-	// Raced says that others were always faster, and leaves them a moment.
+	// Raced returns the error of a Try in which others were always faster. It does not sleep. It
+	// sets a Block that ends after a moment, and the next Wait leaves them that moment.
 	Raced(ctx context.Context) error
 	// Sleep returns after d, when ctx ends, or when it notices something.
 	Sleep(ctx context.Context, d time.Duration) Noticed
 	// Changed reports whether another Try is worth its cost.
 	Changed(ctx context.Context) (bool, error)
-	// Pause is how long to wait before we look again, if the Block has no end by then.
+	// Pause is how long to wait before we look again. If Block.Until comes earlier, we look then.
 	Pause(now time.Duration) time.Duration
 }
 
@@ -85,12 +96,13 @@ type Noticed int
 
 // What a sleeper may notice.
 const (
-	Nothing   Noticed = iota // until the time was over
-	Something                // which makes a look worth its cost
-	Nearer                   // somebody before us has gone, but not the last
+	Nothing   Noticed = iota // the time was over
+	Something                // something that makes a look worth its cost
+	Nearer                   // somebody before us has gone, and somebody else is still before us
 )
 
-// Try implements backend.Attempt.
+// Try implements backend.Attempt. After MaxRaces races without an outcome, its error is the
+// *backend.Error of the last race, or else that of Raced.
 func Try[T fmt.Stringer, C Reservation](ctx context.Context, s Steps[T, C]) (backend.Hold, error) {
 	h, err := backend.Retry(ctx, MaxRaces, func() (backend.Hold, error) { return race(ctx, s) })
 	switch {
@@ -102,7 +114,8 @@ func Try[T fmt.Stringer, C Reservation](ctx context.Context, s Steps[T, C]) (bac
 	return h, nil
 }
 
-// race takes the lock once. If our reservation is gone, the next one has a new ticket.
+// race goes through the steps once. If our reservation must not be used any more, race removes what
+// is left of it, and the next one has a new ticket.
 func race[T fmt.Stringer, C Reservation](ctx context.Context, s Steps[T, C]) (backend.Hold, error) {
 	a := s.State()
 	if !a.placed() {
@@ -117,9 +130,9 @@ func race[T fmt.Stringer, C Reservation](ctx context.Context, s Steps[T, C]) (ba
 	return h, err
 }
 
-// Withdraw implements backend.Attempt. It removes what is left of our reservation; the next has
-// a new ticket. If the removal has no answer it may be executed later, and must not hit a holder
-// then.
+// Withdraw implements backend.Attempt. It removes what is left of our reservation; the next one has
+// a new ticket. If the removal has no answer, it may be executed later. It must not hit a holder
+// then, so the reservation is spoiled before, and nobody ever holds the lock by it.
 func (a *Attempt[T, C]) Withdraw(ctx context.Context) error {
 	var none C
 	if a.Mine == none {
@@ -133,8 +146,8 @@ func (a *Attempt[T, C]) Withdraw(ctx context.Context) error {
 	return err
 }
 
-// Stop remembers what to wait for, and returns the error that says so. same says that this stood
-// in our way before, too: then it began then.
+// Stop remembers what to wait for, and returns the error that says so. same: the same was in our
+// way at the last Stop, and Reached stays as it was.
 func (a *Attempt[T, C]) Stop(now time.Duration, b Block[T], same bool, err backend.HeldError) error {
 	err.Lock, err.Ahead = string(a.Lock), b.Ahead
 	b.Reached = now
@@ -145,7 +158,7 @@ func (a *Attempt[T, C]) Stop(now time.Duration, b Block[T], same bool, err backe
 	return &err
 }
 
-// Faster stands for others that were always faster.
+// Faster is the error, for Stop, of a Try in which others were always faster.
 func Faster() backend.HeldError {
 	return backend.HeldError{Holder: backend.Holder{Verdict: owner.Unknown, Note: "others took turns while we looked"}}
 }
