@@ -17,25 +17,28 @@ import (
 	"locksmith/backends/owner"
 )
 
-// A Memory is what the tries of one user on one machine have seen of one lock: of each holder
-// and waiter the last sign of life, and when that sign was first seen. A later try goes on with
-// the watch. So tries that never wait for a whole lease break a dead holder together.
+// A Memory is what the tries of one user on one machine have seen of one lock. It has the last
+// sign of life of each holder and waiter, and when that sign was first seen. A later try goes on
+// with the watch of an earlier one. So tries that never wait for a whole lease break a dead holder
+// together.
 //
-// What a try remembers counts if all of this is so:
+// A try goes on with a watch if all of this is so:
 //
 //   - The sign is the same, and is one that never comes back (Seen.Lasting). So there was no
-//     heartbeat since the look that first showed it, even if nobody looked in between. A look
-//     that fails forgets nothing.
+//     heartbeat since the look that first showed it, even if nobody looked in between. For the
+//     same reason a look that fails does not end the watch.
 //   - It is the sign of the same acquisition, by its id.
 //   - The same clock timed it: that of one boot of one machine.
-//   - The time when it was first seen was read after the look, and so is never too early. A try
-//     may write it late, or over what another wrote.
-//   - Nothing is known of the holder's processes. If the kernel knows that some may go on
-//     (owner.Orphaned), only a try that waits for a whole lease itself may break it.
+//   - The time when the sign was first seen was read after the look. So that time is never too
+//     early. A try may write it late, or over what another try wrote: then at worst a watch begins
+//     anew, since a sign that was replaced never comes back.
+//   - Nothing is known of the holder's processes (owner.Unknown). If the kernel knows that some of
+//     them may go on (owner.Orphaned), only a try that itself waits for a whole lease may break the
+//     holder.
 //
-// If a memory is lost or cannot be read, watches begin now. A lock's place that is set back to an
-// older state, as from a backup, may show a sign again. Then a living holder can be broken, as
-// whoever may write to that place can do anyway.
+// If a memory is lost or cannot be read, watches begin now. If a lock's place is set back to an
+// older state, as from a backup, it may show a sign again. Then a living holder can be broken. But
+// whoever may write to that place can break a living holder in any case.
 type Memory struct {
 	clock string // its name, see NewMemory
 	store Store
@@ -44,7 +47,7 @@ type Memory struct {
 	mu      sync.Mutex
 	loaded  bool
 	changed bool
-	seen    map[string]sighting // by id
+	seen    map[string]sighting // by the id of the acquisition
 }
 
 // A Store keeps a text for later tries.
@@ -58,20 +61,22 @@ type Store interface {
 type sighting struct {
 	sign  string // its hash
 	since time.Duration
-	own   bool // this process saw it too
+	own   bool // this process has seen it, not only earlier ones
 }
 
 // NewMemory returns the memory that a store has. clock names the clock of all requests with this
-// memory: another boot or machine has another name. Errors only cost time; debug is told of them.
+// memory: another boot or machine has another name. An error of the store only costs time, and
+// debug is told of it.
 func NewMemory(clock string, s Store, debug func(error)) *Memory {
 	return &Memory{clock: clock, store: s, debug: debug, seen: map[string]sighting{}}
 }
 
-// isRemembered reports whether later tries may go on with the watch of a holder or waiter: only
-// silence can tell whether it is dead, and its signs never come back.
-func isRemembered(v owner.Verdict, lasting bool) bool { return lasting && v == owner.Unknown }
+// mayRemember reports whether later tries may go on with the watch of a holder or waiter. They may
+// if only silence can tell whether it is dead, and its signs never come back.
+func mayRemember(v owner.Verdict, lasting bool) bool { return lasting && v == owner.Unknown }
 
-// Since implements backend.Memory.
+// Since implements backend.Memory. A time after now does not count: another try may have seen the
+// sign, and saved that, since the caller read its clock.
 func (m *Memory) Since(id, sign string, now time.Duration) time.Duration {
 	if !owner.IsID(id) {
 		return now
@@ -92,7 +97,8 @@ func (m *Memory) Since(id, sign string, now time.Duration) time.Duration {
 	return s.since
 }
 
-// Known implements backend.Memory.
+// Known implements backend.Memory. A lock of directories also keeps here which reservations it
+// could not remove, under a sign that is none of life (mkdirlock).
 func (m *Memory) Known(sign string) (ids []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -106,12 +112,12 @@ func (m *Memory) Known(sign string) (ids []string) {
 	return ids
 }
 
-// Tell adds to an inspection's report how long each holder and waiter was silent, at least.
+// Tell adds to an inspection's report for at least how long each holder and waiter was silent.
 // before and now are readings of the clock from before and after the inspection.
 func (m *Memory) Tell(r *backend.Report, before, now time.Duration) {
 	for _, all := range [][]backend.Holder{r.Holders, r.Waiters} {
 		for i := range all {
-			if h := &all[i]; h.Sign != "" && isRemembered(h.Verdict, h.Lasting) {
+			if h := &all[i]; h.Sign != "" && mayRemember(h.Verdict, h.Lasting) {
 				h.Silent = max(before-m.Since(h.ID, h.Sign, now), 0)
 			}
 		}
@@ -136,15 +142,15 @@ func (m *Memory) Save() {
 // maxSightings is how many sightings are kept. A lock may have many shared holders.
 const maxSightings = 500
 
-// shrink drops the last in order, beyond maxSightings.
+// shrink keeps the first maxSightings of the order, and drops the rest.
 func (m *Memory) shrink() {
 	for _, id := range m.order()[min(len(m.seen), maxSightings):] {
 		delete(m.seen, id)
 	}
 }
 
-// order returns ids: first those that this process saw, then the rest. Both begin with the
-// youngest.
+// order returns the ids: first those that this process saw, then the rest. Each of the two parts
+// begins with the sign that was first seen last.
 func (m *Memory) order() []string {
 	return slices.SortedFunc(maps.Keys(m.seen), func(a, b string) int {
 		x, y := m.seen[a], m.seen[b]
@@ -158,7 +164,7 @@ func (m *Memory) order() []string {
 	})
 }
 
-// format returns a line with a check of what follows, and then a line for each sighting.
+// format returns a line with a hash of what follows (check), and then a line for each sighting.
 func (m *Memory) format() string {
 	var b strings.Builder
 	for _, id := range m.order() {
@@ -213,6 +219,6 @@ func short(text string) string {
 }
 
 // IsFine reports whether a file's time has digits below a millisecond. Such a time is a lasting
-// sign: a server's clock that is set back does not show the very same time again. It might where
-// times have coarse steps, such as whole seconds.
+// sign: a server's clock that is set back does not show the very same time again. Where times have
+// coarse steps, such as whole seconds, it might.
 func IsFine(t time.Time) bool { return t.Nanosecond()%int(time.Millisecond) != 0 }

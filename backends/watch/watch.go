@@ -105,7 +105,7 @@ func (w *Watcher) Look(name string, see func(last Seen) (Seen, error)) (Observat
 // start begins a watch: now, after the first look, or at the time when an earlier try began it.
 func (w *Watcher) start(s Seen, r Rule) timer {
 	t := timer{clock: w.request.Clock, sign: s.Sign, since: w.request.Clock.Now()}
-	if w.request.Memory != nil && !r.Dead && isRemembered(s.Verdict, s.Lasting) {
+	if w.request.Memory != nil && !r.Dead && mayRemember(s.Verdict, s.Lasting) {
 		t.since = w.request.Memory.Since(s.ID, s.Sign, t.since)
 	}
 	return t
