@@ -65,7 +65,7 @@ func (a *attempt) lookTree(ctx context.Context, cause error) error {
 	entries := labels.EntriesIn(names)
 	a.others.Keep(oneOf(a.lock.lock(), entries))
 	if a.phase != idle && slices.Contains(entries, a.mine.entry) {
-		a.phase = unsure // a commit that seemed refused has arrived
+		a.phase = unsure // our commit was executed, though it seemed refused
 		return backend.ErrAgain
 	}
 	first, err := a.breakDead(ctx, entries)

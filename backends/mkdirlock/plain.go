@@ -12,17 +12,21 @@ import (
 	"locksmith/backends/watch"
 )
 
-// takePlain acquires a lock in plain style:
+// takePlain acquires a lock in plain style, in which L itself is the lock (see the package
+// comment):
 //
 //	1  make a reservation beside L, with our entry in it
-//	2  gate: make L; it exists -> look who has it
+//	2  gate: make L; if L exists -> look who has it
 //	3  commit: rename the reservation onto L, which is empty and ours
-//	4  the first heartbeat, in L: our entry is there
+//	4  the first heartbeat, in L, proves that our entry is there
 //
-// On a Disk step 3 is the gate as well: it fails if there is an L that is not ours.
+// In two kinds of place step 3 is the gate, and there is no step 2. On a Disk (oneStep) the
+// commit fails if there is an L that is not ours. On a server that never renames onto an
+// existing directory (renaming) it fails if there is any L, so an empty L of ours is removed
+// before.
 //
-// After we broke a dead holder's entry the emptied L is ours as if we had made it, and we
-// go on with 3. No other locker touches an empty L while its owner lives.
+// After we broke a dead holder's entry, the emptied L is ours as if we had made it. We go on
+// with step 3. No other locker touches an empty L while its owner lives.
 func (a *attempt) takePlain(ctx context.Context) (*hold, error) {
 	if err := a.reserve(ctx); err != nil {
 		return nil, err
@@ -36,8 +40,8 @@ func (a *attempt) takePlain(ctx context.Context) (*hold, error) {
 	return a.commit(ctx)
 }
 
-// passGate is step 2. It returns nil when L is ours; or, where the commit is the gate, if
-// no L of ours is in the commit's way.
+// passGate is step 2. After nil the commit may follow: L is ours, or the commit is the gate
+// and no L of ours is in its way.
 func (a *attempt) passGate(ctx context.Context) error {
 	switch {
 	case a.gate == renaming:
@@ -58,32 +62,35 @@ func (a *attempt) makeLock(ctx context.Context) error {
 	case dirs.Refused(err):
 		return a.look(ctx, false)
 	case dirs.Unclear(err):
-		// An empty L may now be ours, or that of a program that uses mkdir alone.
-		// To ask again would not tell.
+		// There may now be an empty L. It is ours, or that of a program that uses mkdir
+		// alone. A second mkdir would be refused in both cases, and not tell which.
 		return a.look(ctx, true)
 	}
 	return a.lock.fail("make the lock directory", err)
 }
 
-// commit is step 3. Our reservation may have been removed while we waited: then L
-// would be empty, and nothing would tell whose it is.
+// commit is step 3. Somebody may have removed our entry from the reservation. If we renamed
+// the reservation then, L would be empty, and nothing would tell whose it is. So commit looks
+// first, unless we have made or seen the entry since the last Wait and less than a lease ago.
+// If the gate is renaming, commit never looks, and such an L stays until a person or reap
+// removes it.
 func (a *attempt) commit(ctx context.Context) (*hold, error) {
-	gated := a.gate == oneStep && !a.owned
-	if (a.owned || gated) && (a.phase != fresh || a.mine.old()) {
+	asNew := a.gate == oneStep && !a.owned
+	if (a.owned || asNew) && (a.phase != fresh || a.mine.old()) {
 		if err := a.mustBeHome(ctx); err != nil {
 			return nil, err
 		}
 	}
 	a.mine.confirmed = a.request.Clock.Now()
-	err := a.move(ctx, gated)
+	err := a.move(ctx, asNew)
 	switch {
 	case err == nil:
-		a.disclaim() // if our entry is gone now, it was broken
+		a.disclaim() // L has our entry; if that is gone by now, L is the breaker's
 		return a.enter(ctx)
-	case gated && errors.Is(err, errors.ErrUnsupported):
+	case asNew && errors.Is(err, errors.ErrUnsupported):
 		a.gate = twoSteps
 		return nil, backend.ErrAgain
-	case dirs.Refused(err) && (gated || a.gate == renaming):
+	case dirs.Refused(err) && (asNew || a.gate == renaming):
 		return nil, a.taken(ctx, err)
 	case dirs.Refused(err), dirs.Unclear(err):
 		a.phase = unsure
@@ -96,18 +103,20 @@ func (a *attempt) commit(ctx context.Context) (*hold, error) {
 	return nil, a.lock.fail("rename our reservation to the lock", err)
 }
 
-// move renames our reservation to the lock. gated: it replaces nothing.
-func (a *attempt) move(ctx context.Context, gated bool) error {
-	if gated {
+// move renames our reservation to the lock. asNew: the rename fails if there is an L,
+// even an empty one.
+func (a *attempt) move(ctx context.Context, asNew bool) error {
+	if asNew {
 		return a.disk.RenameNew(ctx, a.mine.home, a.lock.lock())
 	}
 	return a.dir.Rename(ctx, a.mine.home, a.lock.lock())
 }
 
-// settle finds out what became of a commit: the lock is ours if our entry is in
-// it. If the entry still is in the reservation, nothing has happened, and an L that was
-// ours still is. If the entry is nowhere, it was in the lock, and was broken: then L belongs
-// to the breaker.
+// settle finds out what became of a commit. If our entry is in the lock, the lock is ours. If
+// the entry is still in the reservation, nothing has happened: the error is backend.ErrAgain,
+// and an L that was ours is still ours. If the entry is in neither, somebody has removed it;
+// if it was in the lock, L belongs to the breaker. Then, and if the entry in the lock was silent
+// for a lease, the error is dirs.ErrAbsent, and L does not count as ours.
 func (a *attempt) settle(ctx context.Context) (*hold, error) {
 	h, err := a.enter(ctx)
 	if !errors.Is(err, dirs.ErrAbsent) {
@@ -131,8 +140,9 @@ func (a *attempt) mustBeHome(ctx context.Context) error {
 	return a.lock.mustBeThere(ctx, a.dir, a.mine.home+"/"+a.mine.entry.String(), "look for our entry")
 }
 
-// tryOverwriting finds out whether the server ever renames onto an existing directory.
-// Where it does not, the commit is a gate itself, and an empty L of ours is in its way.
+// tryOverwriting finds out whether the server ever renames onto an existing directory. If it
+// does not, the commit is the gate from now on, and an empty L of ours is in the commit's way.
+// So tryOverwriting removes that L.
 func (a *attempt) tryOverwriting(ctx context.Context) error {
 	from, to := a.probe(), a.probe()
 	made, moved, stays := a.tryRename(ctx, from, to, []string{from, to}, []string{from, to})
@@ -142,8 +152,9 @@ func (a *attempt) tryOverwriting(ctx context.Context) error {
 	case made != nil:
 		return a.lock.fail("make a directory beside the lock", made)
 	case moved == nil:
-		// It does. So there is something in L, and L is not ours: somebody removed our
-		// own. If the refusal had no reason, our empty L stays; to try again might hit
+		// The server does. So it refused the commit because something is in L. Then L is
+		// not ours, because somebody has removed our own. If the server refused without
+		// this reason, our empty L stays. We do not commit again, because that might hit
 		// an L that somebody has made meanwhile.
 		a.disclaim()
 		return backend.ErrAgain
@@ -156,17 +167,21 @@ func (a *attempt) tryOverwriting(ctx context.Context) error {
 	return a.lock.fail("rename a directory beside the lock", moved)
 }
 
-// probe names a directory that others take for an empty reservation and nothing else.
+// probe names a directory for a trial. Others take it for an empty reservation, and for
+// nothing else.
 func (a *attempt) probe() string {
 	return a.lock.reservation(labels.Ticket{Lease: a.request.Owner.Lease, ID: a.lock.NewID()})
 }
 
-// taken follows a commit that the server refused: somebody has the lock, or we broke a
-// dead holder and own the empty L.
+// taken follows a commit that is the gate and was refused. It finds out who has the lock, and
+// breaks a dead holder. It never returns nil: the error is a *backend.HeldError if somebody has
+// the lock. It is backend.ErrAgain if the lock is free by now, or we broke the holder. Then
+// the empty L is ours; if the gate is renaming, taken removes it. Otherwise the error is that of
+// a request that failed.
 func (a *attempt) taken(ctx context.Context, cause error) error {
 	if a.lookDue() && (a.gate != oneStep || !errors.Is(cause, fs.ErrExist)) {
-		// There may be no L, for the commit made none. Look from above: some servers
-		// cannot list an empty L.
+		// There may be no L, for the commit made none. Look for it in the directory around
+		// it: some servers cannot list an empty L.
 		there, err := a.lock.exists(ctx, a.dir, a.lock.Name)
 		switch {
 		case err != nil:
@@ -185,9 +200,9 @@ func (a *attempt) taken(ctx context.Context, cause error) error {
 	return err
 }
 
-// look sees who has the lock. doubt: an empty L may be ours. nil means that the holder was
-// dead, we broke it, and L is ours. Otherwise the error is a *backend.HeldError, or
-// backend.ErrAgain.
+// look finds out who has the lock, and breaks a dead holder. doubt: an empty L may be ours.
+// nil means that we broke the holder, and L is ours. Otherwise the error is a
+// *backend.HeldError, or backend.ErrAgain, or that of a request that failed.
 func (a *attempt) look(ctx context.Context, doubt bool) error {
 	if !a.lookDue() && !doubt {
 		return a.heldAgain()
@@ -196,7 +211,9 @@ func (a *attempt) look(ctx context.Context, doubt bool) error {
 		s, err := a.others.Look(ctx, spot{at: a.lock.lock(), entry: e})
 		switch {
 		case err == nil && len(s.Of.inside) > 0:
-			return a.judge(ctx, s) // the same as before; what is gone, some servers list as empty
+			// It is the holder of the last look. An empty list would not show that it is
+			// there: some servers list what is gone as empty.
+			return a.judge(ctx, s)
 		case err != nil && !errors.Is(err, dirs.ErrAbsent):
 			return err
 		}
@@ -204,7 +221,7 @@ func (a *attempt) look(ctx context.Context, doubt bool) error {
 	names, err := a.dir.List(ctx, a.lock.lock())
 	switch {
 	case dirs.Refused(err):
-		return a.vanished()
+		return a.unlisted()
 	case err != nil:
 		return a.lock.fail("list the lock directory", err)
 	}
@@ -216,7 +233,7 @@ func (a *attempt) look(ctx context.Context, doubt bool) error {
 		return a.heldByNobody(names, doubt)
 	}
 	if a.phase != idle && slices.Contains(entries, a.mine.entry) {
-		a.phase = unsure // a commit that seemed refused has arrived
+		a.phase = unsure // our commit was executed, though it seemed refused
 		return backend.ErrAgain
 	}
 	s, err := a.others.Look(ctx, spot{at: a.lock.lock(), entry: entries[0]})
@@ -229,7 +246,7 @@ func (a *attempt) look(ctx context.Context, doubt bool) error {
 	return a.judge(ctx, s)
 }
 
-// judge decides whether a holder may be broken, and does it.
+// judge decides whether a holder may be broken, and if so breaks it.
 func (a *attempt) judge(ctx context.Context, s observation) error {
 	if s.Due > 0 {
 		return a.held(s)
@@ -241,7 +258,8 @@ func (a *attempt) judge(ctx context.Context, s observation) error {
 	return a.breakPlain(ctx, s)
 }
 
-// breakPlain removes a dead holder's entry. It returns nil if our removal succeeded.
+// breakPlain removes a dead holder's entry. nil means that our removal succeeded, and the
+// empty L is ours. L is pinned before, so that nobody takes the empty L for abandoned (pin.go).
 func (a *attempt) breakPlain(ctx context.Context, s observation) error {
 	pin, err := a.lock.pin(ctx, a.dir, s.Of.at)
 	if err != nil {

@@ -67,9 +67,10 @@ func (a *attempt) heldByNobody(names []string, doubt bool) error {
 	return a.heldAgain()
 }
 
-// vanished is for a lock that exists when we try to make it, and then cannot be listed. It may
-// just have been released; or it is empty, and some servers refuse to list what is empty.
-func (a *attempt) vanished() error {
+// unlisted is for a lock that exists when we try to make it, and then cannot be listed. The first
+// time in a Try its error is backend.ErrAgain, because the lock may just have been released. After
+// that it counts as empty, because some servers refuse to list what is empty.
+func (a *attempt) unlisted() error {
 	if a.block.missed++; a.block.missed == 1 {
 		return backend.ErrAgain
 	}

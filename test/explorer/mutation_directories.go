@@ -38,10 +38,10 @@ var mkdirMutations = []mutation{
 		"; err == nil {\n		err = h.claim.refresh(ctx)\n	}", "; err == nil {\n		err = nil\n	}"}}},
 
 	{name: "an unclear gate is ours", breaks: takesEmpty, config: "ftp-lost-script", edits: []edit{{"plain.go",
-		"		// To ask again would not tell.\n		return a.look(ctx, true)", "		a.owned = true\n		return nil"}}},
+		"		return a.look(ctx, true)", "		a.owned = true\n		return nil"}}},
 
 	{name: "after an unclear gate a lock that exists is ours", breaks: takesEmpty, config: "ftp-lost-script", edits: []edit{{"plain.go",
-		"		// To ask again would not tell.\n		return a.look(ctx, true)",
+		"		return a.look(ctx, true)",
 		"		if err := a.dir.Mkdir(ctx, a.lock.lock()); err == nil || dirs.Refused(err) {\n			a.owned = true\n			return nil\n		}\n		return a.look(ctx, true)"}}},
 
 	{name: "remove the lock again after an unclear answer", breaks: takesEmpty, config: "ftp-lost-script", edits: []edit{{"hold.go",
@@ -76,10 +76,10 @@ var mkdirMutations = []mutation{
 		"a.mine.shown + a.lock.waiterBeats", "a.mine.confirmed + a.lock.waiterBeats"}}},
 
 	{name: "commit a reservation that may be gone", breaks: stuck, config: "plain-operator-waiter|plain-wrong-sweep", edits: []edit{{"plain.go",
-		"	if (a.owned || gated) && (a.phase != fresh || a.mine.old()) {", "	if gated && a.phase != fresh {"}}},
+		"	if (a.owned || asNew) && (a.phase != fresh || a.mine.old()) {", "	if asNew && a.phase != fresh {"}}},
 
 	{name: "commit in one step a reservation that may be gone", breaks: stuck, limit: 200_000, config: "unmarked-operator-waiting", edits: []edit{{"plain.go",
-		"	if (a.owned || gated) && (a.phase != fresh || a.mine.old()) {", "	if a.owned && (a.phase != fresh || a.mine.old()) {"}}},
+		"	if (a.owned || asNew) && (a.phase != fresh || a.mine.old()) {", "	if a.owned && (a.phase != fresh || a.mine.old()) {"}}},
 
 	{name: "settle while withdrawing", breaks: stuck, config: "ftp-lost-one", edits: []edit{{"attempt.go",
 		"	if a.phase == leaving {\n		if err", "	if a.phase == leaving {\n		a.phase = unsure\n	}\n	if a.mine == nil {\n		if err"}}},
