@@ -66,8 +66,8 @@ type Command struct {
 	ctx      context.Context // ends when the lock is not wanted any more
 	stop     context.CancelCauseFunc
 
-	adopted    bool           // we may have children that were there before the command
-	bystanders map[int]uint64 // those children and their descendants: number in /proc to start time
+	hadChildren bool           // we may have children that were there before the command
+	bystanders  map[int]uint64 // those children and their descendants: number in /proc to start time
 
 	// mu makes sure that a signal does not end the wait while the command is started. Once the
 	// command runs, only the command's end ends the wish for the lock.
