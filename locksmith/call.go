@@ -33,8 +33,8 @@ func bounded(c clock.Clock, d time.Duration, f func(context.Context) error) erro
 
 // call makes a call of the hold. It waits for d, or until parent has ended and a little longer.
 // The call's own context ends after share: if a connection has gone silent, the rest of d is left
-// for another one. Calls are made one at a time: a call that was left behind must come back
-// before the next begins. back is false if this call was left behind, too.
+// for another connection. Calls are made one at a time: a call that was left behind must come back
+// before the next begins. back is false if this call did not come back in time, or was not made.
 func (s *session) call(parent context.Context, d, share time.Duration, f func(context.Context) error) (back bool, err error) {
 	start := s.now()
 	if s.hung != nil {

@@ -249,7 +249,7 @@ func (s *session) missed(err error) {
 	}
 }
 
-func (s *session) releasing() {
+func (s *session) tellReleasing() {
 	if o, ok := s.helper.Client.(observer); ok {
 		o.Releasing()
 	}

@@ -14,7 +14,7 @@ import (
 	"locksmith/protocol"
 )
 
-// A session holds a lock. All its times are readings of the helper's own clock.
+// A session holds a lock. The moments end and confirmed are readings of the helper's own clock.
 type session struct {
 	helper *Helper
 	hold   backend.Hold
@@ -26,16 +26,17 @@ type session struct {
 	// failed is the error of the last heartbeat; nil if it succeeded.
 	failed error
 	logged string            // the last failure in the log
-	hung   *detached.ErrCall // a call that did not come back; the next one waits for it
-	// tending is the last call of Tend, for which no other call waits; nil: there was none.
+	hung   *detached.ErrCall // a call that has not come back; the next one waits for it (call)
+	// tending is the latest call of Tend; nil: there was none. Calls of other methods do not wait
+	// for it.
 	tending *detached.ErrCall
-	// skip is how many calls of Tend are still to be left out. pause is what skip becomes if the
-	// next call is cut off.
+	// skip is how many calls of Tend are still to be left out. If the next call is cut off, skip
+	// becomes pause.
 	skip, pause int
 }
 
-// run holds the lock until it is not wanted, or lost, or may be held no longer. Then it releases
-// the lock, or what is left of a lost one.
+// run holds the lock until the client does not want it any more, the lock is lost, or MaxHold is
+// over. Then run releases the lock. Of a lost lock it removes what may be left (lost).
 func (s *session) run() error {
 	defer func() {
 		if s.tending != nil && !s.tending.IsBack() {
@@ -48,8 +49,8 @@ func (s *session) run() error {
 	}
 	if err == nil {
 		s.helper.Log.Debug("releasing", "lock", s.helper.Address, "reason", context.Cause(s.context()))
-		s.releasing()
-		s.recordSuccess()
+		s.tellReleasing()
+		s.recordSuccess() // for Helper.Once
 		err = s.release()
 	}
 	if err != nil {
@@ -58,13 +59,14 @@ func (s *session) run() error {
 	return err
 }
 
-// keep is the state holding. It returns nil when the lock is not wanted any more, and otherwise
-// the loss.
+// keep is a Helper's state holding. It returns nil when the lock is not wanted any more, and
+// otherwise the loss.
 func (s *session) keep() error {
 	next := s.confirmed + s.every
 	for {
 		clock.Sleep(s.context(), s.clock(), min(next, s.end)-s.now())
-		// Look at the clock first: we may have been stopped, or the machine suspended.
+		// Look at the clock first: this process may have been stopped, or the machine suspended. If
+		// the lock is lost by now, the client hears of it, even if it does not want the lock any more.
 		if err := s.checkLease(nil); err != nil {
 			return err
 		}
@@ -94,9 +96,9 @@ func (s *session) keep() error {
 // lastMoment is the moment at which a holder whose heartbeats fail declares the lock lost.
 func (s *session) lastMoment() time.Duration { return s.confirmed + s.lease*3/4 }
 
-// beat sends one heartbeat. Its answer must come by the last moment. If the last moment has passed
-// though no heartbeat failed, this process was stopped: then the answer has until the end of the
-// lease and, if the lock is kept, at least a quarter of a lease from now.
+// beat sends one heartbeat. The answer must come by the last moment. If the last moment has passed
+// and no heartbeat has failed, this process was stopped. Then the answer must come by the end of
+// the lease. If the lock is kept, the answer has at least a quarter of a lease from now.
 func (s *session) beat() error {
 	sent := s.now()
 	limit := s.lastMoment()
@@ -109,13 +111,16 @@ func (s *session) beat() error {
 			limit = max(limit, sent+s.lease/4)
 		}
 	}
+	// The call's context ends after a quarter of the lease. If the connection has gone silent, that
+	// leaves time for a heartbeat over another one.
 	_, err := s.call(s.context(), limit-sent, s.lease/4, s.hold.Heartbeat)
 	if now := s.now(); errors.Is(err, backend.ErrNoAnswer) && s.kept() && now > limit+answerTime {
-		sent = now // we were stopped during that call, so another heartbeat decides
+		// The call should have ended by limit, so this process was stopped meanwhile.
+		sent = now // another heartbeat decides
 		_, err = s.call(s.context(), s.lease/4, s.lease/4, s.hold.Heartbeat)
 	}
-	// After the lease a success proves nothing, unless the lock is kept: a breaker may have looked
-	// before it.
+	// A heartbeat that succeeds after the lease proves nothing, unless the lock is kept: a breaker
+	// may have looked at the lock before that heartbeat.
 	if err != nil || !s.kept() {
 		if loss := s.checkLease(err); loss != nil {
 			return loss
@@ -133,8 +138,8 @@ func (s *session) beat() error {
 	return err
 }
 
-// renewIfLate makes sure before OK that most of the lease is left, because the parent counts the
-// lease from OK.
+// renewIfLate makes sure that most of the lease is left before the client hears OK, because the
+// client counts the lease from OK. After an eighth of the lease it sends a heartbeat.
 func (s *session) renewIfLate() error {
 	if s.now() < s.confirmed+s.lease/8 {
 		return nil
@@ -145,8 +150,9 @@ func (s *session) renewIfLate() error {
 	return s.beat()
 }
 
-// checkLease returns the loss if the lease is over. A kept lock is not lost before a heartbeat
-// fails. cause is the error of a heartbeat that has just come back; beat tells of ErrGone.
+// checkLease returns the loss if the lease is over. A kept lock is lost only after a heartbeat has
+// failed. cause is the error of a heartbeat that has just come back, or nil. For ErrGone checkLease
+// returns nil, because beat returns that loss.
 func (s *session) checkLease(cause error) error {
 	switch {
 	case errors.Is(cause, backend.ErrGone), s.now() < s.confirmed+s.lease:
@@ -157,13 +163,14 @@ func (s *session) checkLease(cause error) error {
 	return s.expired(cause)
 }
 
-// kept reports whether the system keeps the lock: nobody takes it by its lease while this process
-// lives.
+// kept reports whether this host's kernel keeps the lock (backend.KeptHold). While this process
+// lives, nobody takes such a lock because its lease is over.
 func (s *session) kept() bool {
 	h, ok := s.hold.(backend.KeptHold)
 	return ok && h.Kept()
 }
 
+// expired returns the loss of a lock whose lease is over, or nearly over.
 func (s *session) expired(cause error) error {
 	late := fmt.Errorf("last heartbeat %v ago, the lease is %v", (s.now() - s.confirmed).Round(time.Millisecond), s.lease)
 	if cause != nil {
@@ -182,8 +189,10 @@ func (s *session) complain(what string, err error) {
 	s.helper.Log.Log(level, what, "lock", s.helper.Address, "error", err)
 }
 
-// tend gives the backend a quarter of the time until the next heartbeat for housekeeping. A call
-// that hangs is left running. Once the lock is not wanted any more, nobody waits for the call.
+// tend calls Tend, the backend's housekeeping. The call's context ends after a quarter of the time
+// between heartbeats, or when the lock is not wanted any more. After that tend waits for the call
+// for another such quarter, but for answerTime at most. A call that hangs longer is left running,
+// and nobody waits for it.
 func (s *session) tend() {
 	if s.tending != nil && !s.tending.IsBack() || s.skips() {
 		return
@@ -201,10 +210,10 @@ func (s *session) tend() {
 	}
 }
 
-// maxPause is how many heartbeats may lie between two calls of Tend, at most.
+// maxPause is how many calls of Tend pauseAfter leaves out in a row, at most.
 const maxPause = 64
 
-// pauseAfter makes housekeeping rarer if it is cut off again and again: on a slow server every
+// pauseAfter makes calls of Tend rarer if they are cut off again and again. On a slow server every
 // cut may cost the connection, which the heartbeats need.
 func (s *session) pauseAfter(cut bool) {
 	if !cut {

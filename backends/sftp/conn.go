@@ -17,15 +17,15 @@ import (
 type transport interface {
 	io.Reader
 	io.Writer
-	// Kill ends it at once, whatever hangs, and every read and write.
+	// Kill ends the transport at once, and with it every read and write, even one that hangs.
 	Kill()
-	// Why returns what it said of its end, for people. It may wait a moment for that.
+	// Why returns what ssh said of its end, for people. Why may wait a moment for that.
 	Why() string
 }
 
-// A conn is one session with a server. Several goroutines may make requests at the same time. It
-// ends for good with the first reply that is late or cannot be read. Then nobody knows what
-// becomes of the requests on the way.
+// A conn is one connection with a server. Several goroutines may make requests at the same time.
+// The conn ends for good when a request cannot be sent, when a reply is late or cannot be read, or
+// when a caller ends it. Then nobody knows what becomes of the requests on the way.
 type conn struct {
 	transport  transport
 	extensions map[string]string
@@ -48,14 +48,14 @@ type reply struct {
 // errLate says that the server did not answer in time.
 var errLate = errors.New("no answer in time")
 
-// dial agrees on the version with a server.
-func dial(t transport, limit time.Duration) (*conn, error) {
+// newConn agrees with the server on the version, within limit, and returns the conn.
+func newConn(t transport, limit time.Duration) (*conn, error) {
 	c := &conn{transport: t, in: bufio.NewReader(t), pending: map[uint32]*call{}, extensions: map[string]string{}}
 	timer := time.AfterFunc(limit, func() { c.end(errLate) })
 	defer timer.Stop()
 	err := c.greet()
 	if err != nil {
-		c.failed(err)
+		c.fail(err)
 		return nil, c.why()
 	}
 	go c.receive()
@@ -92,33 +92,33 @@ func (c *conn) receive() {
 			err = errMalformed
 		}
 		if err != nil {
-			c.failed(err)
+			c.fail(err)
 			return
 		}
 		id := binary.BigEndian.Uint32(body)
 		c.mu.Lock()
-		of, asked := c.pending[id]
+		sent, asked := c.pending[id]
 		delete(c.pending, id)
 		c.mu.Unlock()
 		if !asked {
-			c.end(fmt.Errorf("%w: nobody has asked for it", errMalformed))
+			c.end(fmt.Errorf("%w: it answers no request", errMalformed))
 			return
 		}
-		of.limit.Stop()
-		of.reply <- reply{kind, body[4:]}
+		sent.timer.Stop()
+		sent.reply <- reply{kind, body[4:]}
 	}
 }
 
-// end ends the connection, and with it all requests.
+// end ends the connection, and with it all requests. Only the first cause counts.
 func (c *conn) end(cause error) {
 	c.mu.Lock()
 	first := c.ended == nil
 	if first {
 		c.ended = cause
-		for id, of := range c.pending {
+		for id, sent := range c.pending {
 			delete(c.pending, id)
-			of.limit.Stop()
-			close(of.reply)
+			sent.timer.Stop()
+			close(sent.reply)
 		}
 	}
 	c.mu.Unlock()
@@ -145,8 +145,9 @@ func (e *lostError) Error() string {
 
 func (e *lostError) Unwrap() error { return e.cause }
 
-// failed ends the connection after an error of its own.
-func (c *conn) failed(cause error) {
+// fail ends the connection after an error of reading or writing, and adds to the cause what ssh
+// said.
+func (c *conn) fail(cause error) {
 	if c.up() {
 		c.end(&lostError{cause, c.transport.Why()})
 	}
@@ -171,18 +172,19 @@ func (c *conn) knows(extension string) bool { return c.extensions[extension] == 
 // A call is a request that was sent. Nobody has to wait for its answer.
 type call struct {
 	conn  *conn
-	reply chan reply // closed when the connection has ended
-	limit *time.Timer
+	reply chan reply  // closed when the connection has ended
+	timer *time.Timer // ends the connection if the answer is late
 }
 
-// An unsentError says that a request was not sent, not even in part.
+// An unsentError says that a request was not sent, not even in part. So to send it on another
+// connection does no harm (do).
 type unsentError struct{ cause error }
 
 func (e *unsentError) Error() string { return e.cause.Error() }
 func (e *unsentError) Unwrap() error { return e.cause }
 
-// start sends a request, which build makes, and gives it an id. If there is no answer in time,
-// the connection ends. To send may hang, too.
+// start sends a request, which build makes, and gives the request an id. If the answer does not
+// come within limit, the connection ends. That also ends a start that hangs while it sends.
 func (c *conn) start(limit time.Duration, kind byte, build func(packet) packet) (*call, error) {
 	c.mu.Lock()
 	if c.ended != nil {
@@ -191,17 +193,17 @@ func (c *conn) start(limit time.Duration, kind byte, build func(packet) packet) 
 	}
 	c.next++
 	id := c.next
-	of := &call{c, make(chan reply, 1), time.AfterFunc(limit, func() { c.end(errLate) })}
-	c.pending[id] = of
+	sent := &call{c, make(chan reply, 1), time.AfterFunc(limit, func() { c.end(errLate) })}
+	c.pending[id] = sent
 	c.mu.Unlock()
 	c.writing.Lock()
 	_, err := c.transport.Write(build(newPacket(kind).uint32(id)).bytes())
 	c.writing.Unlock()
 	if err != nil {
-		c.failed(err)
+		c.fail(err)
 		return nil, c.why()
 	}
-	return of, nil
+	return sent, nil
 }
 
 // result waits for the reply.

@@ -16,7 +16,7 @@ import (
 // once, because the second mostly says that this was all.
 func (s *session) list(ctx context.Context, name string) (all []item, err error) {
 	op := s.op("list", name)
-	err = s.do(ctx, op, false, func(c *conn) (err error) {
+	err = s.do(ctx, op, reads, func(c *conn) (err error) {
 		all, err = s.readDirectory(c, name)
 		return err
 	})
@@ -24,10 +24,10 @@ func (s *session) list(ctx context.Context, name string) (all []item, err error)
 	if !errors.As(err, &said) || said.code == statusNoFile || said.code == statusDenied {
 		return all, s.asRefusal(op, err)
 	}
-	kind, unseen := s.kindOf(ctx, name)
+	kind, lookErr := s.kindOf(ctx, name)
 	switch {
-	case unseen != nil:
-		return nil, unseen
+	case lookErr != nil:
+		return nil, lookErr
 	case kind == 0:
 		return nil, &refusal{op, syscall.ENOENT, said}
 	case kind != modeDir:

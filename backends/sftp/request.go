@@ -12,8 +12,8 @@ import (
 	"locksmith/protocol"
 )
 
-// A refusal is the server's, with the system's error that it most likely stands for. One code
-// has many meanings. So the call that was refused looks what is there.
+// A refusal is a *statusError with the system's error that it most likely stands for. One code of
+// the protocol has many meanings. So the method that was refused looks which names are there.
 type refusal struct {
 	op    string
 	errno syscall.Errno
@@ -26,7 +26,7 @@ func (e *refusal) Error() string {
 
 func (e *refusal) Unwrap() error { return e.errno }
 
-// A request is one that makes, changes or removes a name.
+// A request makes, renames or removes a directory, a symbolic link or a file (change).
 type request struct {
 	op      string
 	build   func(packet) packet
@@ -34,8 +34,8 @@ type request struct {
 	explain func(ctx context.Context, code uint32) (syscall.Errno, error) // what a vague code means; 0: unknown
 }
 
-// change makes a request. A refusal that nothing explains may pass, so the request is then made
-// once more.
+// change makes a request. If nothing explains a refusal, its cause may be gone by now. Then change
+// makes the request once more.
 func (s *session) change(ctx context.Context, r request) error {
 	for repeated := false; ; repeated = true {
 		err := s.request(ctx, r.op, r.kind, r.build)
@@ -56,14 +56,15 @@ func (s *session) change(ctx context.Context, r request) error {
 		}
 		if errno != 0 || repeated {
 			if errno == 0 {
-				errno = syscall.ENOSPC // or a quota, or a disk that is read-only
+				errno = syscall.ENOSPC // a guess: it may also be a quota, or a disk that is read-only
 			}
 			return &refusal{r.op, errno, said}
 		}
 	}
 }
 
-// kindOf returns what kind of thing has a name; 0: there is none.
+// kindOf returns the type of the file that has a name, such as modeDir. It is 0 only if there is no
+// such file.
 func (s *session) kindOf(ctx context.Context, name string) (kind uint32, err error) {
 	a, err := s.lstat(ctx, name)
 	var said *statusError
@@ -78,11 +79,11 @@ func (s *session) kindOf(ctx context.Context, name string) (kind uint32, err err
 	if a.flags&hasMode == 0 {
 		return modeFile, nil // the server does not tell
 	}
-	return max(a.mode&modeType, 1), nil
+	return max(a.mode&modeType, 1), nil // not 0: there is a file
 }
 
-// asRefusal gives a server's refusal the system's error, by its code alone. Other errors stay as
-// they are.
+// asRefusal makes a refusal of a *statusError, by its code alone. It returns other errors as they
+// are.
 func (s *session) asRefusal(op string, err error) error {
 	var said *statusError
 	if !errors.As(err, &said) {
@@ -106,9 +107,9 @@ func (s *session) op(what, name string) string { return what + " " + s.shown(nam
 // shown describes a name to people.
 func (s *session) shown(name string) string { return shortPath(s.at(name)) }
 
-// occupied explains why a name could not be made: it is there already, or the directory above it
-// is not.
-func (s *session) occupied(name string) func(context.Context, uint32) (syscall.Errno, error) {
+// whyNotMade explains why a name could not be made: the name is there already, or the directory
+// above it is not there.
+func (s *session) whyNotMade(name string) func(context.Context, uint32) (syscall.Errno, error) {
 	return func(ctx context.Context, code uint32) (syscall.Errno, error) {
 		if code == statusNoFile {
 			return syscall.ENOENT, nil
@@ -130,17 +131,17 @@ func (s *session) occupied(name string) func(context.Context, uint32) (syscall.E
 
 // mkdir makes a directory.
 func (s *session) mkdir(ctx context.Context, name string) error {
-	return s.change(ctx, request{op: s.op("make directory", name), kind: typeMkdir, explain: s.occupied(name),
+	return s.change(ctx, request{op: s.op("make directory", name), kind: typeMkdir, explain: s.whyNotMade(name),
 		build: func(p packet) packet { return p.string(s.at(name)).attrs(attrs{flags: hasMode, mode: 0o777}) }})
 }
 
-// symlink makes a symbolic link. OpenSSH takes target before name, not in the draft's order.
+// symlink makes a symbolic link. OpenSSH takes target before name; the draft has the other order.
 func (s *session) symlink(ctx context.Context, target, name string) error {
-	occupied := s.occupied(name)
+	explain := s.whyNotMade(name)
 	return s.change(ctx, request{op: s.op("make symbolic link", name), kind: typeSymlink,
 		build: func(p packet) packet { return p.string(target).string(s.at(name)) },
 		explain: func(ctx context.Context, code uint32) (syscall.Errno, error) {
-			errno, err := occupied(ctx, code)
+			errno, err := explain(ctx, code)
 			if errno == 0 && err == nil && code == statusBad {
 				errno = syscall.ENAMETOOLONG
 			}
@@ -148,8 +149,8 @@ func (s *session) symlink(ctx context.Context, target, name string) error {
 		}})
 }
 
-// rmdir removes an empty directory. Some servers also remove a symbolic link, or what it leads
-// to.
+// rmdir removes an empty directory. Some servers also remove a symbolic link, or what the link
+// leads to (checkRemoval).
 func (s *session) rmdir(ctx context.Context, name string) error {
 	return s.change(ctx, request{op: s.op("remove directory", name), kind: typeRmdir,
 		build: func(p packet) packet { return p.string(s.at(name)) },
@@ -159,7 +160,7 @@ func (s *session) rmdir(ctx context.Context, name string) error {
 			case err != nil:
 				return 0, err
 			case kind == 0, kind == modeDir && code == statusNoFile:
-				return syscall.ENOENT, nil // when the server looked
+				return syscall.ENOENT, nil // it was not there when the server looked
 			case kind != modeDir:
 				return syscall.ENOTDIR, nil
 			}
@@ -195,20 +196,20 @@ func (s *session) unlink(ctx context.Context, name string) error {
 // posixRename is the extension with the meaning of rename(2) (OpenSSH's PROTOCOL, 4.3).
 const posixRename = "posix-rename@openssh.com"
 
-// rename renames a directory. If the server knows posixRename, it replaces an empty one.
-// Otherwise the new name must be free.
+// rename renames a directory. If the server knows posixRename, an empty directory with the new name
+// is replaced. Otherwise the new name must be free.
 func (s *session) rename(ctx context.Context, from, to string) error {
 	c, err := s.connected(ctx)
 	if err != nil {
 		return err
 	}
-	kind := byte(typeRename)
+	packetType := byte(typeRename)
 	build := func(p packet) packet { return p.string(s.at(from)).string(s.at(to)) }
 	if c.knows(posixRename) {
-		kind = typeExtended
+		packetType = typeExtended
 		build = func(p packet) packet { return p.string(posixRename).string(s.at(from)).string(s.at(to)) }
 	}
-	return s.change(ctx, request{op: s.op("rename", from) + " to " + s.shown(to), kind: kind, build: build,
+	return s.change(ctx, request{op: s.op("rename", from) + " to " + s.shown(to), kind: packetType, build: build,
 		explain: func(ctx context.Context, code uint32) (syscall.Errno, error) {
 			kind, err := s.kindOf(ctx, from)
 			if err != nil || kind == 0 || code == statusNoFile {
@@ -222,11 +223,11 @@ func (s *session) rename(ctx context.Context, from, to string) error {
 		}})
 }
 
-// setTime sets when a name was changed, in seconds since 1970. If see, it also looks at the
-// name, in one round trip.
+// setTime sets the time at which a name was changed, in seconds since 1970. If see is true, setTime
+// also looks at the name, in the same round trip, so that the caller can check the time.
 func (s *session) setTime(ctx context.Context, name string, seconds uint32, see bool) (seen attrs, err error) {
 	op := s.op("set the time of", name)
-	err = s.do(ctx, op, true, func(c *conn) error {
+	err = s.do(ctx, op, changes, func(c *conn) error {
 		set, err := c.start(s.answer, typeSetstat, func(p packet) packet {
 			return p.string(s.at(name)).attrs(attrs{flags: hasTimes, modified: seconds})
 		})
@@ -247,10 +248,10 @@ func (s *session) setTime(ctx context.Context, name string, seconds uint32, see 
 	if !errors.As(err, &said) {
 		return seen, err
 	}
-	kind, unseen := s.kindOf(ctx, name)
+	kind, lookErr := s.kindOf(ctx, name)
 	switch {
-	case unseen != nil:
-		return seen, unseen
+	case lookErr != nil:
+		return seen, lookErr
 	case kind == 0:
 		return seen, &refusal{op, syscall.ENOENT, said}
 	case said.code == statusNoSupport:
@@ -259,9 +260,9 @@ func (s *session) setTime(ctx context.Context, name string, seconds uint32, see 
 	return seen, &refusal{op, syscall.EPERM, said} // somebody else owns it
 }
 
-// oneName asks for a name.
+// oneName sends a request about a name or link (of). The answer is one name, which oneName returns.
 func (s *session) oneName(ctx context.Context, op string, kind byte, of string) (name string, err error) {
-	err = s.do(ctx, op, false, func(c *conn) error {
+	err = s.do(ctx, op, reads, func(c *conn) error {
 		r, err := c.start(s.answer, kind, func(p packet) packet { return p.string(of) })
 		if err != nil {
 			return err
@@ -278,7 +279,7 @@ func (s *session) oneName(ctx context.Context, op string, kind byte, of string) 
 	return name, err
 }
 
-// realpath returns where the log in leads, for people.
+// realpath returns the directory to which the log in leads, for people.
 func (s *session) realpath(ctx context.Context) (string, error) {
 	const op = "ask where the log in leads"
 	name, err := s.oneName(ctx, op, typeRealpath, ".")
@@ -293,10 +294,10 @@ func (s *session) readlink(ctx context.Context, name string) (target string, err
 	if !errors.As(err, &said) || said.code == statusNoFile || said.code == statusDenied {
 		return target, s.asRefusal(op, err)
 	}
-	kind, unseen := s.kindOf(ctx, name)
+	kind, lookErr := s.kindOf(ctx, name)
 	switch {
-	case unseen != nil:
-		return "", unseen
+	case lookErr != nil:
+		return "", lookErr
 	case kind == 0:
 		return "", &refusal{op, syscall.ENOENT, said}
 	case kind != modeLink:

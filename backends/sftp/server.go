@@ -108,7 +108,7 @@ func (s *server) dialOnce(ctx context.Context) (*conn, error) {
 		return nil, s.address.Name().Failure(protocol.Config, "run ssh", err, "install OpenSSH's client, or name another command in $LOCKSMITH_SSH or in a profile")
 	}
 	defer onEnd(ctx, t.Kill)()
-	c, err := dial(t, s.dialTime)
+	c, err := newConn(t, s.dialTime)
 	var lost *lostError
 	switch {
 	case err == nil:

@@ -117,11 +117,17 @@ type unclearError struct{ cause error }
 func (e *unclearError) Error() string   { return e.cause.Error() }
 func (e *unclearError) Unwrap() []error { return []error{syscall.EIO, e.cause} }
 
+// What a call does, for do.
+const (
+	reads   = false
+	changes = true
+)
+
 // do makes a call. Its error is a *statusError if the server refused; or a *backend.Error, or
 // ctx's, which wraps an *unclearError if something was sent and no answer came. do makes the
 // call once more, on a new connection, if that can do no harm: the call was not sent because the
 // connection had ended, or it changes nothing.
-func (s *session) do(ctx context.Context, op string, changes bool, f func(*conn) error) error {
+func (s *session) do(ctx context.Context, op string, mayChange bool, f func(*conn) error) error {
 	for repeated := false; ; repeated = true {
 		c, err := s.connected(ctx)
 		if err != nil {
@@ -139,7 +145,7 @@ func (s *session) do(ctx context.Context, op string, changes bool, f func(*conn)
 		case isTooLong:
 			c.end(err)
 			return s.server.address.Name().TooLong(op, tooLong)
-		case sent && changes, repeated, errors.Is(err, errLate), ctx.Err() != nil:
+		case sent && mayChange, repeated, errors.Is(err, errLate), ctx.Err() != nil:
 			if sent {
 				err = &unclearError{err}
 			}
@@ -166,7 +172,7 @@ func (s *session) said(err error) error {
 
 // request makes a call of one request whose answer says only whether it worked.
 func (s *session) request(ctx context.Context, op string, kind byte, build func(packet) packet) error {
-	return s.do(ctx, op, true, func(c *conn) error {
+	return s.do(ctx, op, changes, func(c *conn) error {
 		r, err := c.start(s.answer, kind, build)
 		if err != nil {
 			return err
@@ -177,7 +183,7 @@ func (s *session) request(ctx context.Context, op string, kind byte, build func(
 
 // lstat looks at a name without following a link. Its errors are those of do.
 func (s *session) lstat(ctx context.Context, name string) (a attrs, err error) {
-	err = s.do(ctx, "look at "+s.shown(name), false, func(c *conn) error {
+	err = s.do(ctx, "look at "+s.shown(name), reads, func(c *conn) error {
 		r, err := c.start(s.answer, typeLstat, func(p packet) packet { return p.string(s.at(name)) })
 		if err == nil {
 			a, err = r.attrs()

@@ -1,12 +1,15 @@
-// Package child is run's command. The command runs while a lock is held.
+// Package child is the command of "locksmith run", which runs while a lock is held.
 //
 // Promised: the command stays in our process group, gets the signals that we get, and stops when
-// we do. When its lock is lost, the command and all its descendants are ended before anybody
-// takes the lock. What descended from us before the command goes on. On Linux and Windows the
-// command dies when we die, however we do.
+// we do. If the lock is lost while the command runs, the command and all its descendants are ended
+// before anybody who goes by the lease takes the lock. Processes that descended from us before
+// there was a command are left alone. On Linux and Windows the command dies when we die, however
+// we do.
 //
-// Not promised: that what the command started dies with us, except on Windows. On Linux a command
-// that gains rights or changes its user forgets to die with us. On Linux without /proc, and on
+// Not promised: that the command is ended in time if the lock is gone already, or its lease is over,
+// when we notice the loss; that the command's descendants end with it (what it leaves running goes
+// on without the lock); that they die when we die, except on Windows. On Linux a command that has
+// gained rights or changed its user is not killed when we die. On Linux without /proc, and on
 // systems other than Linux and Windows, we do not know the command's descendants and cannot end
 // them.
 package child
@@ -32,7 +35,7 @@ import (
 	"locksmith/protocol"
 )
 
-// ErrEnded is the reason why a command that has ended does not want its lock any more.
+// ErrEnded is the cause with which Context ends when the command has ended.
 var ErrEnded = errors.New("the command has ended")
 
 // A Command is the client of a lock, and runs while the lock is held. It stays in our process
@@ -40,31 +43,34 @@ var ErrEnded = errors.New("the command has ended")
 type Command struct {
 	Log   hclog.Logger
 	Clock clock.Clock
-	Tell  func(*backend.HeldError) // while waiting; nil when the wait is over
-	Argv  []string
+	// Tell is called with who has the lock while we wait, and with nil when the lock is ours.
+	Tell func(*backend.HeldError)
+	Argv []string
 	// Becomes says that this process becomes the command, which then has the lock by itself. The
 	// lock must be one that can be lent.
 	Becomes bool
-	// Caught says that a caller tidies up after a signal that ends the wait of such a process.
+	// Caught says, if Becomes is true, that the caller tidies up after a signal that ends the wait.
+	// So the signal must not end this process at once.
 	Caught bool
-	// Closes says that a lock that could be lent is not lent to the command.
+	// Closes says that the command does not inherit the lock, even if the lock can be lent (-o).
 	Closes bool
 	// Withhold names variables that are kept from the command's environment, as they hold
 	// secrets of ours.
 	Withhold []string
 
-	path     string
-	lifeline *process.Lifeline     // nil: there is none
+	path string
+	// lifeline shows others whether the command or a descendant of it lives; nil: there is none.
+	lifeline *process.Lifeline
 	lend     func() ([]int, error) // nil: nothing is lent
 	signals  signals
 	ctx      context.Context // ends when the lock is not wanted any more
 	stop     context.CancelCauseFunc
 
-	adopted    bool           // we may have children that were there before the command
-	bystanders map[int]uint64 // those children and their descendants: number in /proc to start time
+	hadChildren bool           // we may have children that were there before the command
+	bystanders  map[int]uint64 // those children and their descendants: number in /proc to start time
 
-	// mu makes "stop waiting" and "start the command" exclude each other. Once the command runs,
-	// only its end ends the wish for the lock.
+	// mu makes sure that a signal does not end the wait while the command is started. Once the
+	// command runs, only the command's end ends the wish for the lock.
 	mu      sync.Mutex
 	pid     int           // 0: not started
 	ended   chan struct{} // closed when the command has ended
@@ -95,7 +101,7 @@ func (c *Command) Prepare(ctx context.Context) error {
 	c.path = path
 	if !c.Becomes {
 		if c.lifeline, err = process.NewLifeline(); err != nil {
-			c.Log.Debug("others cannot see whether what the command starts lives on", "error", err)
+			c.Log.Debug("others cannot see whether programs that the command starts still run", "error", err)
 		}
 	}
 	c.ended, c.allGone, c.news = make(chan struct{}), make(chan struct{}), make(chan struct{}, 1)
@@ -111,9 +117,10 @@ func (c *Command) Inherit(lend func() ([]int, error)) {
 	}
 }
 
-// Describe puts on record how others can tell that all of the command has ended: by its lifeline.
-// Nothing proves that of a command that may outlive us without a lifeline that shows it
-// (outlivesUs). If we become the command, we are the program on record ourselves.
+// Describe puts on record how others can tell that the command and all its descendants have ended:
+// no process has the lifeline any more. If one of them may outlive us without the lifeline
+// (outlivesUs), the record says that there is no proof (NoProof). If we become the command, the
+// program on record for which the lock is held (Parent) is this process.
 func (c *Command) Describe(r *owner.Record) {
 	if c.Becomes {
 		r.Parent = r.Helper
@@ -145,8 +152,8 @@ func (c *Command) Waiting(held *backend.HeldError) {
 func (c *Command) Beat(time.Duration) {}
 
 // Start implements Client: it starts the command, or becomes it. The command finds the lock's
-// address, id and token in its environment. Those of a set are several: addresses each on a
-// line, the others separated by commas.
+// address, id and token in its environment. A set of locks has several of each: the addresses are
+// each on a line, the ids and the tokens are separated by commas.
 func (c *Command) Start(g protocol.Grant) error {
 	c.Tell(nil)
 	env := append(c.environ(), "LOCKSMITH_LOCK="+g.Lock, "LOCKSMITH_ID="+g.ID)
@@ -175,8 +182,8 @@ func (c *Command) cancelled(lock string) error {
 	return &locksmith.CancelledError{Lock: lock, Cause: context.Cause(c.ctx)}
 }
 
-// environ is our environment, without what is withheld, and without what a run around us says of
-// its own lock.
+// environ is our environment without the variables of Withhold, and without those in which an outer
+// run, whose command we are or descend from, names its own lock.
 func (c *Command) environ() []string {
 	drop := append([]string{"LOCKSMITH_LOCK", "LOCKSMITH_ID", "LOCKSMITH_TOKEN"}, c.Withhold...)
 	return slices.DeleteFunc(os.Environ(), func(v string) bool {
@@ -186,8 +193,13 @@ func (c *Command) environ() []string {
 }
 
 // Lost implements Client: it ends the command and all its descendants, and returns when none is
-// left. It first asks them to end, and waits for half of what is left of the lease, but not
-// beyond the end of ctx. So they are gone before anybody takes the lock.
+// left. It first asks them to end (askToEnd). Then it waits for half of what is left of the lease,
+// for minGrace at least and maxGrace at most, but not beyond the end of ctx. Then it kills those
+// that are left, again every killAgain. So they are gone before anybody who goes by the lease takes
+// the lock.
+//
+// If the command had ended already, Lost does nothing: what a command leaves running goes on
+// without the lock, whether that was lost or released.
 func (c *Command) Lost(ctx context.Context, loss *locksmith.LossError) {
 	if isClosed(c.ended) {
 		return
@@ -206,7 +218,7 @@ func (c *Command) Lost(ctx context.Context, loss *locksmith.LossError) {
 			timer.Stop()
 			return
 		case <-ctx.Done():
-			ctx = context.Background()
+			ctx = context.Background() // it has ended for good; from now on only the timer counts
 		case <-timer.C():
 		}
 		timer.Stop()

@@ -25,11 +25,11 @@ func (c *Command) kill() { c.signal(syscall.SIGKILL) }
 // setSubreaper is not possible here.
 func setSubreaper() error { return errors.ErrUnsupported }
 
-// othersLeft finds nobody: here orphans do not become our children.
-func (c *Command) othersLeft() bool { return false }
+// anyLeft finds nobody: here orphans do not become our children.
+func (c *Command) anyLeft() bool { return false }
 
 // meetBystanders cannot tell here whether we have children.
-func (c *Command) meetBystanders() { c.adopted = true }
+func (c *Command) meetBystanders() { c.hadChildren = true }
 
 // isStoppedInFork cannot be told here.
 func isStoppedInFork(int) bool { return false }

@@ -17,9 +17,9 @@ type waitStatus = syscall.WaitStatus
 
 // startAndReap starts the command, and waits for it and for its orphaned descendants.
 func (c *Command) startAndReap(env []string, started chan<- error) {
-	// The command dies with the thread that starts it (PR_SET_PDEATHSIG(2const)). So that thread
-	// stays until the command has ended. Without the unlock Go would then end the thread and
-	// start another.
+	// The command dies with the thread that starts it (PR_SET_PDEATHSIG(2const)). Therefore this
+	// goroutine locks its thread until the command has ended. Then it unlocks the thread, because Go
+	// would end a locked one and start another.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if err := setSubreaper(); err != nil {
@@ -53,8 +53,8 @@ func (c *Command) startAndReap(env []string, started chan<- error) {
 		default:
 			process.Reaped(got)
 		}
-		// Wait4 does not fail while we have other children.
-		if (c.adopted || len(process.Own()) > 0) && isClosed(c.ended) && !c.othersLeft() {
+		// While we have a child that is not the command's, Wait4 does not fail.
+		if (c.hadChildren || len(process.Own()) > 0) && isClosed(c.ended) && !c.anyLeft() {
 			close(c.allGone)
 			return
 		}
@@ -67,11 +67,12 @@ func (c *Command) cannotRun(err error, env []string) error {
 
 // forkExec starts the command, which alone inherits the lifeline and the descriptors of the lock.
 func (c *Command) forkExec(attr *syscall.ProcAttr) (pid int, err error) {
-	return process.Spawn(false, func() (pid int, err error) {
+	const own = false
+	return process.Spawn(own, func() (pid int, err error) {
 		if c.lifeline != nil {
 			fd, err := c.lifeline.Lend()
 			if err != nil {
-				return 0, fmt.Errorf("give it the lifeline: %w", err)
+				return 0, fmt.Errorf("give the command the lifeline: %w", err)
 			}
 			defer syscall.Close(fd)
 		}
@@ -101,7 +102,7 @@ func (c *Command) borrow() (giveBack func(), err error) {
 	}
 	if err != nil {
 		giveBack()
-		return nil, fmt.Errorf("give it the lock: %w", err)
+		return nil, fmt.Errorf("give the command the lock: %w", err)
 	}
 	return giveBack, nil
 }
@@ -119,8 +120,8 @@ func (c *Command) withShell(run func(path string, argv []string) error) error {
 	return err
 }
 
-// become makes this process the command. It returns only if that fails or a signal came first,
-// and then nobody inherits the lock.
+// become makes this process the command. It returns only if it fails, or if a signal came first.
+// Then no program inherits the lock.
 func (c *Command) become(env []string, lock string) error {
 	giveBack, err := c.borrow()
 	if err != nil {
@@ -141,12 +142,12 @@ func (c *Command) signal(s syscall.Signal) {
 	}
 }
 
-// maxVariable is how long Linux lets a string of the environment be, with the zero at its end
-// (MAX_ARG_STRLEN in execve(2)).
+// maxVariable is the greatest length, with the zero at its end, of a string of the environment on
+// Linux (MAX_ARG_STRLEN in execve(2)).
 const maxVariable = 128 << 10
 
-// explained names the limit that is in the way. A variable that is too long is one that we have
-// added: nobody could have started us with it.
+// explained adds to an error which limit was exceeded. A variable that is too long is one that we
+// have added: nobody could have started us with such a variable.
 func explained(err error, env []string) error {
 	if errors.Is(err, syscall.EAGAIN) {
 		return fmt.Errorf("%w: this user may have no more processes; end some, or raise the limit (ulimit -u)", err)

@@ -14,7 +14,8 @@ import (
 )
 
 // setSubreaper makes orphaned descendants our children, so that we can wait for them
-// (PR_SET_CHILD_SUBREAPER(2const)). It fails where signalDescendants could not end them.
+// (PR_SET_CHILD_SUBREAPER(2const)). It fails without /proc: there signalDescendants could not end
+// such orphans, and Lost would wait for them.
 func setSubreaper() error {
 	if _, err := process.SelfInProc(); err != nil {
 		return err
@@ -39,42 +40,46 @@ func (c *Command) signalAll(s syscall.Signal) {
 	}
 }
 
-// signalDescendants sends a signal to every descendant of this process that /proc shows, except
-// programs of our own and bystanders. A descendant that forks at that moment may have a child
-// that escapes: call again. Without /proc no process gets the signal, and an error is returned.
+// signalDescendants sends a signal to the command and its descendants: to every descendant of this
+// process that /proc shows, except programs of our own, bystanders, and the descendants of both.
+// If a descendant forks at that moment, its child may escape, so the caller calls again. Without
+// /proc no process gets the signal, and an error is returned.
 func (c *Command) signalDescendants(sig unix.Signal) error {
 	self, err := process.SelfInProc()
 	if err != nil {
 		return err
 	}
-	of := children()
+	of := childrenByParent()
 	for _, pid := range ourNumbers(self, descendants(of, c.notBystanders(notOwn(self, of[self])))) {
 		_ = unix.Kill(pid, sig) // it may have ended meanwhile
 	}
 	return nil
 }
 
-// othersLeft reports whether we have children that are neither programs of our own nor
-// bystanders, as far as /proc shows.
-func (c *Command) othersLeft() bool {
+// anyLeft reports whether the command or an orphaned descendant of it is left, as far as /proc
+// shows: a child of ours that is neither a program of our own nor a bystander.
+func (c *Command) anyLeft() bool {
 	self, err := process.SelfInProc()
-	return err == nil && len(c.notBystanders(notOwn(self, children()[self]))) > 0 // without /proc orphans are not ours
+	if err != nil {
+		return false // without /proc orphans do not become our children (setSubreaper)
+	}
+	return len(c.notBystanders(notOwn(self, childrenByParent()[self]))) > 0
 }
 
 // meetBystanders remembers who descends from us before there is a command. A script may have
-// started a logger, and then become us by exec. What a bystander starts later, and leaves behind
-// when it ends, counts as the command's.
+// started a logger, and then become us by exec. If a bystander starts a process later, and ends
+// before that process does, the process counts as the command's.
 func (c *Command) meetBystanders() {
 	var info unix.Siginfo
 	err := unix.Waitid(unix.P_ALL, 0, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
-	if c.adopted = !errors.Is(err, unix.ECHILD); !c.adopted {
+	if c.hadChildren = !errors.Is(err, unix.ECHILD); !c.hadChildren {
 		return // the usual case, and reading all of /proc takes time
 	}
 	self, err := process.SelfInProc()
 	if err != nil {
 		return
 	}
-	of := children()
+	of := childrenByParent()
 	c.bystanders = map[int]uint64{}
 	for _, pid := range descendants(of, notOwn(self, of[self])) {
 		if s, err := process.ReadStat(pid); err == nil {
@@ -83,7 +88,7 @@ func (c *Command) meetBystanders() {
 	}
 }
 
-// notBystanders leaves bystanders out. The number of one may be another process's by now.
+// notBystanders leaves bystanders out. The number of a bystander may be another process's by now.
 func (c *Command) notBystanders(pids []int) []int {
 	if len(c.bystanders) == 0 {
 		return pids
@@ -98,15 +103,17 @@ func (c *Command) notBystanders(pids []int) []int {
 	})
 }
 
-// descendants returns some processes and all their descendants.
-func descendants(of map[int][]int, all []int) []int {
+// descendants returns the processes roots and all their descendants. of has the children of each
+// process.
+func descendants(of map[int][]int, roots []int) []int {
+	all := roots
 	for i := 0; i < len(all); i++ {
 		all = append(all, of[all[i]]...)
 	}
 	return all
 }
 
-// notOwn leaves out programs of our own, which end when we do.
+// notOwn leaves out programs of our own, such as an ssh, which end when we do.
 func notOwn(self int, pids []int) []int {
 	own := process.Own()
 	if len(own) == 0 {
@@ -118,8 +125,9 @@ func notOwn(self int, pids []int) []int {
 	})
 }
 
-// children returns the children of all processes that /proc shows, by their numbers there.
-func children() map[int][]int {
+// childrenByParent returns the children of all processes that /proc shows. Its numbers are those
+// in /proc.
+func childrenByParent() map[int][]int {
 	of := map[int][]int{}
 	entries, _ := os.ReadDir("/proc")
 	for _, e := range entries {
@@ -134,8 +142,8 @@ func children() map[int][]int {
 	return of
 }
 
-// ourNumbers turns numbers in /proc into numbers of our pid namespace. That is the namespace of
-// /proc, or one within.
+// ourNumbers turns numbers in /proc into numbers of our pid namespace, which is the namespace of
+// /proc or one within it.
 func ourNumbers(self int, pids []int) []int {
 	if self == os.Getpid() {
 		return pids
@@ -172,11 +180,11 @@ func namespaceNumbers(pid int) []int {
 	return all
 }
 
-// isStoppedInFork reports whether a process cannot be stopped because it waits for its child,
-// which vfork(2) made and a signal stopped before it became another program. That signal is
-// meant for both.
+// isStoppedInFork reports whether a process waits in vfork(2) for its child, and a signal has
+// stopped that child before it became another program. The signal is meant for both, but a process
+// that waits in vfork(2) cannot be stopped.
 func isStoppedInFork(pid int) bool {
-	return state(pid) == "D" && slices.ContainsFunc(children()[pid], func(child int) bool { return state(child) == "T" })
+	return state(pid) == "D" && slices.ContainsFunc(childrenByParent()[pid], func(child int) bool { return state(child) == "T" })
 }
 
 // state returns the letter that /proc shows for a process, or "".

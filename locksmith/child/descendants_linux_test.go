@@ -21,7 +21,7 @@ int main(void) { if (vfork() == 0) { raise(SIGSTOP); _exit(0); } pause(); }
 `).PID()
 	itsState := func() string { return "its state is " + state(pid) }
 	lab.Eventually(t, "the parent's stop is seen", func() bool { return isStoppedInFork(pid) }, itsState)
-	for _, child := range children()[pid] {
+	for _, child := range childrenByParent()[pid] {
 		if err := unix.Kill(child, unix.SIGCONT); err != nil {
 			t.Error(err)
 		}
@@ -50,7 +50,7 @@ func TestSignalDescendantsThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if ours := ourNumbers(self, children()[self]); !slices.Contains(ours, p.PID()) {
+	if ours := ourNumbers(self, childrenByParent()[self]); !slices.Contains(ours, p.PID()) {
 		t.Errorf("our children are said to be %d, without %d", ours, p.PID())
 	}
 	if err := new(Command).signalDescendants(unix.SIGKILL); err != nil {

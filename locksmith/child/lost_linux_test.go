@@ -46,6 +46,27 @@ func TestNoTimeLeft(t *testing.T) {
 	})
 }
 
+// TestLostAfterEnd: a loss that comes after the command's end ends nothing. What a command leaves
+// running in the background goes on without the lock.
+func TestLostAfterEnd(t *testing.T) {
+	background := start(t, "sh", "-c", "echo; exec sleep 600")
+	command := &Command{Clock: clock.Runtime{}, Log: hclog.NewNullLogger(), ended: make(chan struct{}), allGone: make(chan struct{})}
+	close(command.ended)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		command.Lost(t.Context(), &locksmith.LossError{Code: protocol.Unreleased})
+	}()
+	select {
+	case <-done:
+	case <-time.After(5 * time.Second):
+		t.Error("Lost waits for what the command left running")
+	}
+	if s := state(background.Process.Pid); s == "" || s == "Z" {
+		t.Errorf("the state of a process that the command left running is %q after a loss; want neither empty nor Z", s)
+	}
+}
+
 // TestGrace: a command that is asked to end gets half of what is left of the lease, but at least
 // a moment and at most ten seconds. That is the longest that the lock is kept for nothing.
 func TestGrace(t *testing.T) {

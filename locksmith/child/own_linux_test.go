@@ -29,15 +29,15 @@ func TestOwnProgramsAreLeftAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := &Command{}
-	if !c.othersLeft() {
-		t.Error("othersLeft does not see a child that is no program of ours")
+	if !c.anyLeft() {
+		t.Error("anyLeft does not see a child that is no program of ours")
 	}
 	if err := c.signalDescendants(9); err != nil {
 		t.Fatal(err)
 	}
 	_ = other.Wait()
-	if c.othersLeft() {
-		t.Error("othersLeft takes our own program for the command's")
+	if c.anyLeft() {
+		t.Error("anyLeft takes our own program for the command's")
 	}
 	if state(pid) == "" {
 		t.Error("signalDescendants ended our own program")
@@ -48,29 +48,29 @@ func TestOwnProgramsAreLeftAlone(t *testing.T) {
 // and nobody waits for its end. That does not hold for a later process with the same number.
 func TestBystandersAreLeftAlone(t *testing.T) {
 	var none Command
-	if none.meetBystanders(); none.adopted {
+	if none.meetBystanders(); none.hadChildren {
 		t.Error("meetBystanders sees a child, and we have none")
 	}
 	logger := start(t, "sh", "-c", "sleep 600 & echo; wait")
 	c := &Command{}
 	c.meetBystanders()
-	if pid := logger.Process.Pid; !c.adopted || len(c.bystanders) != 2 || c.bystanders[pid] == 0 {
-		t.Fatalf("meetBystanders: adopted %v, bystanders %v; want true, %d and its child", c.adopted, c.bystanders, pid)
+	if pid := logger.Process.Pid; !c.hadChildren || len(c.bystanders) != 2 || c.bystanders[pid] == 0 {
+		t.Fatalf("meetBystanders: hadChildren %v, bystanders %v; want true, %d and its child", c.hadChildren, c.bystanders, pid)
 	}
 	other := start(t, "sh", "-c", "echo; exec sleep 600")
-	if !c.othersLeft() {
-		t.Error("othersLeft does not see the command's process beside a bystander")
+	if !c.anyLeft() {
+		t.Error("anyLeft does not see the command's process beside a bystander")
 	}
 	if err := c.signalDescendants(9); err != nil {
 		t.Fatal(err)
 	}
 	_ = other.Wait()
-	if c.othersLeft() || state(logger.Process.Pid) == "" || state(logger.Process.Pid) == "Z" {
-		t.Errorf("after the command's end others are left: %v, want false; the bystander's state is %q, want neither empty nor Z", c.othersLeft(), state(logger.Process.Pid))
+	if c.anyLeft() || state(logger.Process.Pid) == "" || state(logger.Process.Pid) == "Z" {
+		t.Errorf("after the command's end something is left of it: %v, want false; the bystander's state is %q, want neither empty nor Z", c.anyLeft(), state(logger.Process.Pid))
 	}
 	c.bystanders[logger.Process.Pid]++
-	if !c.othersLeft() {
-		t.Error("othersLeft takes a later process with a bystander's number for the bystander")
+	if !c.anyLeft() {
+		t.Error("anyLeft takes a later process with a bystander's number for the bystander")
 	}
 }
 

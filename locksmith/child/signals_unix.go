@@ -15,18 +15,19 @@ import (
 	"locksmith/locksmith"
 )
 
-// These signals are passed on to the command. Go's runtime would drop some of them: an alarm
-// that was set before we were started would ring unheard. At SIGABRT it would end us and print
-// all its stacks. Left out is what is about us, or about the terminal that the command shares:
-// SIGXFSZ, SIGPIPE, SIGCONT, SIGWINCH, and stops. SIGIO, SIGPROF, SIGPWR and real-time signals
-// are seldom meant for a job.
+// These signals are passed on to the command. If we did not catch them, Go's runtime would drop
+// some: an alarm that was set before we were started would do nothing. At SIGABRT the runtime would
+// end us and print all its stacks. Signals that are about us, or about the terminal that the
+// command shares, are left out: SIGXFSZ, SIGPIPE, SIGCONT, SIGWINCH, and stops. SIGIO, SIGPROF,
+// SIGPWR and real-time signals are left out because they are seldom meant for a job.
 //
-// To catch one takes two changes of threads, 0.2 ms together. A process that becomes its command
-// leaves no lock behind if a signal ends it. So it catches none; or, if a caller tidies up
-// (Caught), those that mostly end a job, and the others when it begins to wait. Beside a command
-// all are caught from the beginning: one that ended us with the lock held would leave the lock
-// behind, and kill a command that has begun.
+// To begin to catch a signal takes two changes of threads, 0.2 ms together. A process that becomes
+// its command leaves no lock behind if a signal ends it. So it catches no signal, unless its caller
+// tidies up (Caught). Then it catches those of first from the beginning, and those of later when it
+// begins to wait. A process that stays beside its command catches all from the beginning: a signal
+// that ended it with the lock held would leave the lock behind, and kill a command that has begun.
 var (
+	// Those of first mostly end a job.
 	first = []os.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP}
 	later = []os.Signal{syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM, syscall.SIGVTALRM, syscall.SIGXCPU, syscall.SIGABRT}
 )
@@ -34,28 +35,29 @@ var (
 // signals is how signals reach a command.
 type signals struct {
 	caught chan os.Signal
-	all    func()        // catches those of later
+	all    func()        // catches those of later, too
 	done   chan struct{} // closed when no more signals are handled
 }
 
-// wanted leaves out signals that we were started to ignore, as under nohup.
-func wanted(all []os.Signal) []os.Signal {
+// notIgnored leaves out signals that we were started to ignore, as under nohup.
+func notIgnored(all []os.Signal) []os.Signal {
 	return slices.DeleteFunc(slices.Clone(all), signal.Ignored)
 }
 
-// handleSignals lets a signal end the wait, and passes signals on to the command. Signals from a
-// terminal reach the command without us. Where none can be left to the system, all are caught.
+// handleSignals lets a signal end the wait, and passes signals on to the command. It does not pass
+// on what the command gets from a terminal without us (handle). On systems where no signal can be
+// left to the system (leaveToSystem), all are caught.
 func (c *Command) handleSignals() {
 	s := &c.signals
 	s.caught, s.done, s.all = make(chan os.Signal, 8), make(chan struct{}), func() {}
-	now, rest := wanted(first), wanted(later)
+	now, rest := notIgnored(first), notIgnored(later)
 	if c.Becomes && !c.Caught {
 		if _, ok := leaveToSystem(slices.Concat(now, rest)); ok {
 			now, rest = nil, nil
 		}
 	}
 	restore, ok := leaveToSystem(rest)
-	if len(now) > 0 { // without a signal, Notify would catch all
+	if len(now) > 0 { // with no signal named, Notify would catch all
 		signal.Notify(s.caught, now...)
 	}
 	s.all = sync.OnceFunc(func() {
@@ -68,20 +70,21 @@ func (c *Command) handleSignals() {
 	go func() {
 		defer close(s.done)
 		for got := range s.caught {
-			if got != syscall.SIGPIPE { // the error of our write says more
+			if got != syscall.SIGPIPE { // the write that failed returns an error, which says more
 				c.handle(got)
 			}
 		}
 	}()
 }
 
-// CatchAll catches the later signals too, unless all are left to the system, and lets a write
-// that nobody reads fail. It is called before messages are written.
+// CatchAll catches those of later, too, unless all these signals are left to the system. It also
+// catches SIGPIPE, so that a write that nobody reads fails and does not end us. CatchAll is called
+// before messages are written.
 func (c *Command) CatchAll() { c.signals.all() }
 
 // letSignalsBe handles the signals that have come, and leaves those that come now to the system.
 func (c *Command) letSignalsBe() {
-	leaveToSystem(slices.Concat(wanted(first), wanted(later)))
+	leaveToSystem(slices.Concat(notIgnored(first), notIgnored(later)))
 	signal.Stop(c.signals.caught)
 	c.signals.all = func() {}
 	close(c.signals.caught)
@@ -102,13 +105,15 @@ func (c *Command) handle(s os.Signal) {
 	case c.pid == 0:
 		c.stop(&locksmith.SignalError{Signal: s})
 	case isClosed(c.ended): // its pid may be another's by now
-	case fromTerminal(s) && hasTerminal() && inOurGroup(c.pid): // the command has got it too
+	case isOfTerminals(s) && hasTerminal() && inOurGroup(c.pid):
+		// The command has got it, too, unless it was sent to us alone. Then nobody gets it.
 	default:
 		_ = syscall.Kill(c.pid, s.(syscall.Signal))
 	}
 }
 
-func fromTerminal(s os.Signal) bool { return s == syscall.SIGINT || s == syscall.SIGQUIT }
+// isOfTerminals reports whether a terminal sends this signal. Others may send it as well.
+func isOfTerminals(s os.Signal) bool { return s == syscall.SIGINT || s == syscall.SIGQUIT }
 
 func hasTerminal() bool {
 	tty, err := os.Open("/dev/tty")
@@ -126,8 +131,8 @@ func inOurGroup(pid int) bool {
 
 // handleStops keeps Ctrl-Z from stopping us alone. A command that Ctrl-Z does not stop would go
 // on without heartbeats for its lock. If we ignore Ctrl-Z, as after trap in a script, so does the
-// command. (SIGTTIN and SIGTTOU still stop us: who catches SIGTTOU cannot write in the
-// background.)
+// command. (SIGTTIN and SIGTTOU still stop us: a process in the background that catches SIGTTOU
+// cannot write to the terminal.)
 func (c *Command) handleStops() {
 	if isIgnored(syscall.SIGTSTP) {
 		return
@@ -143,9 +148,9 @@ func (c *Command) handleStops() {
 	}()
 }
 
-// waitForStopInFork waits a moment for the one stop that the kernel does not report to us, and
-// reports whether it came. Many shells start programs with vfork, and Ctrl-Z may come in the
-// middle of that.
+// waitForStopInFork waits, for 200 ms at most, for the one stop of the command that the kernel does
+// not report to us (isStoppedInFork), and reports whether it came. It comes if the command is a
+// shell that starts programs with vfork, as many do, and Ctrl-Z comes in the middle of a vfork.
 func (c *Command) waitForStopInFork() bool {
 	c.mu.Lock()
 	pid := c.pid
@@ -159,40 +164,41 @@ func (c *Command) waitForStopInFork() bool {
 	return false
 }
 
-// stopWith stops us when SIGTSTP, of Ctrl-Z or of the command itself, has stopped the command. So
-// the shell sees the stop, and we go on when it continues both. After another signal we go on at
-// once.
+// stopWith stops this process when SIGTSTP, of Ctrl-Z or of the command itself, has stopped the
+// command. So the shell sees the stop, and this process goes on when the shell continues both. If
+// another signal has stopped the command, this process goes on without a stop.
 func (c *Command) stopWith(s syscall.Signal) {
 	if s == syscall.SIGTSTP && inOurGroup(c.pid) {
 		RaiseDefault(s)
 	}
 }
 
-// EndedBy returns the signal that we should end by, or 0. It is the signal that ended the wait,
-// or one that ended the command and came to us too. The sender should see that we obeyed: only
+// EndedBy returns the signal that we should end by (endsUs), or 0. It is the signal that ended the
+// wait, or one that ended the command and came to us too. The sender should see that we obeyed: only
 // then bash ends a loop on Ctrl-C, and mends the terminal's modes.
 func (c *Command) EndedBy(err error) syscall.Signal {
 	var waiting *locksmith.SignalError
 	switch {
 	case errors.As(err, &waiting):
-		if s := waiting.Signal.(syscall.Signal); asksToEnd(s) {
+		if s := waiting.Signal.(syscall.Signal); endsUs(s) {
 			return s
 		}
 	case err == nil:
 		<-c.ended
-		if s := c.status.Signal(); c.status.Signaled() && asksToEnd(s) && c.hasGot(s) {
+		if s := c.status.Signal(); c.status.Signaled() && endsUs(s) && c.hasGot(s) {
 			return s
 		}
 	}
 	return 0
 }
 
-func asksToEnd(s syscall.Signal) bool {
+// endsUs reports whether we end by a signal that has ended the wait or the command.
+func endsUs(s syscall.Signal) bool {
 	return s == syscall.SIGINT || s == syscall.SIGTERM || s == syscall.SIGHUP || s == syscall.SIGALRM
 }
 
-// signalDelay is for how long a signal to us may still be on its way through Go's runtime when
-// the command has already died of it.
+// signalDelay is for how long, when the command has died of a signal, the same signal to us may
+// still be on its way through Go's runtime.
 const signalDelay = 200 * time.Millisecond
 
 // hasGot reports whether a signal came to us, too.
