@@ -203,7 +203,9 @@ func (a *attempt) backOff() {
 // held any more, because the request may be executed yet. The next Try, or Withdraw, releases it
 // again.
 func (a *attempt) giveBack(ctx context.Context) error {
-	return errors.Join(member.Each(a.held(), func(m *member.Member) error { return m.Release(ctx) })...)
+	short, cancel := a.briefly(ctx)
+	defer cancel()
+	return errors.Join(member.Each(a.held(), func(m *member.Member) error { return m.Release(short) })...)
 }
 
 // leaving are the locks whose release had no answer.
