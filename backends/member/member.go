@@ -23,8 +23,8 @@ type Member struct {
 	abandoned atomic.Bool
 	// Hold is the lock's hold; nil: the lock is not held.
 	Hold backend.Hold
-	// leaving says that Hold was to be released, and that no answer said that it was. The request
-	// may have been executed, or may be yet.
+	// leaving says that Hold was to be released, but no answer said that it was. The request may
+	// have been executed, or may be executed yet.
 	leaving bool
 	// Confirmed is when we sent the last request that proved the hold ours.
 	Confirmed time.Duration
@@ -91,7 +91,7 @@ func (m *Member) Begin(r backend.Request) error {
 	return err
 }
 
-// Held reports whether the lock is held, and no request to release it was sent.
+// Held reports whether the lock is held, and Release was not called.
 func (m *Member) Held() bool { return m.Hold != nil && !m.leaving }
 
 // Try tries once. A lock that comes too late is given back, and ends its attempt. A lock whose
