@@ -25,9 +25,9 @@ const maxRaces = 32
 //	refused  Try asks again: it is free                                    -> (a hold)
 //	         the path names another file by now                            -> closed
 //	         Wait for one lock: a thread begins to sleep for it            -> asleep
-//	         Wait for one of several locks: it watches the file
-//	asleep   Wait ends when the kernel gives the lock, or its context ends;
-//	           also when another look is due (looker)
+//	         Wait for one of several locks: it watches the file           -> refused
+//	asleep   Wait ends when the kernel gives the lock, when its context
+//	           ends, or when another look is due (looker)                  -> asleep
 //	         Try, and the kernel has given the lock                        -> (a hold)
 //	         Withdraw: the thread sleeps on, and closes what it gets       -> closed
 //	any      the lock is ours, but the path names another file by now      -> closed
@@ -47,7 +47,7 @@ type attempt struct {
 	state    state
 	file     *lockfile.File    // unless closed
 	sleep    *detached.ErrCall // of the thread, if asleep
-	pauses   *backoff.Schedule // nil: slowLook
+	pauses   *backoff.Schedule // how long watch waits for an event; nil: for slowLook
 	notifier notifier
 	looker   looker
 }
@@ -60,14 +60,14 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 		}
 		a.checked = true
 	}
-	// Without ctx: a free lock is taken even if no time is left. No step here waits long.
+	// ctx does not end take: a free lock is taken even if no time is left. No step of take waits long.
 	h, err := backend.Retry(context.WithoutCancel(ctx), maxRaces, a.take)
 	switch {
 	case err == nil:
 		a.notifier.Close()
 		return h, nil
 	case errors.Is(err, backend.ErrAgain):
-		return nil, a.held()
+		return nil, a.refusal()
 	}
 	return nil, err
 }
@@ -87,12 +87,12 @@ func (a *attempt) take() (*hold, error) {
 		a.close()
 		return nil, a.lock.fail("lock the file", err)
 	case !got:
-		held := a.held()
-		if a.state == asleep && a.file.IsLocked() { // so held may name us
+		refusal := a.refusal()
+		if a.state == asleep && a.file.IsLocked() { // our thread has the lock: refusal may name us
 			<-a.sleep.Done()
 			return nil, backend.ErrAgain
 		}
-		return nil, held
+		return nil, refusal
 	}
 	h := newHold(a.lock, a.request, a.file)
 	a.state, a.file = closed, nil
@@ -152,8 +152,9 @@ func (a *attempt) close() {
 	}
 }
 
-// held tells who has the lock. Who waits too briefly to look later looks at once.
-func (a *attempt) held() error {
+// refusal returns an error that tells who has the lock. If there is time to look later, it tells
+// what the looker knows. Otherwise it looks itself, at every refused try.
+func (a *attempt) refusal() error {
 	e := &backend.HeldError{Lock: string(a.lock.address), Holder: backend.Holder{Verdict: owner.Unknown}}
 	if a.looksLater() {
 		e.Holder = a.looker.holder()

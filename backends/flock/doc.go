@@ -8,8 +8,9 @@
 //
 // Whoever has the kernel's lock on the file has the lock. The file is made if it is not there,
 // and never removed or replaced. It may be anything that can be opened for reading: a directory,
-// a script, a device. No lease decides, no proof of death is needed, and nobody breaks a lock:
-// the kernel frees it when no process has the descriptor any more with which it was taken.
+// a script, a device. No lease decides, no proof of death is needed, and nobody breaks a lock: a
+// process takes it with a descriptor of the file, and the kernel frees it when no process has that
+// descriptor any more.
 //
 // Four rules keep that so:
 //
@@ -17,33 +18,34 @@
 //     from shared to exclusive or back. A lock belongs to the open file description: to unlock
 //     it here would free it for the command that inherited it, and an upgrade that is refused
 //     loses the shared lock. A descriptor that was refused has no lock, and may ask again.
-//   - Who just looks never takes the lock, or a job of flock -n would be left out because
-//     somebody looked. What /proc shows (package flocks) is enough.
-//   - A thread that sleeps in flock(2) cannot be woken. So only a waiter for one lock sleeps
-//     there, and a process that gave up ends. A waiter for several watches them: inotify tells
-//     that somebody closes the file, and it looks once a second.
-//   - A lock counts if the path leads to the file that was locked. Else the attempt lets it go,
-//     and begins anew.
+//   - A process that just looks never takes the lock. Otherwise a job of flock -n would be left
+//     out because somebody looked. What /proc shows (package flocks) is enough.
+//   - A thread that sleeps in flock(2) cannot be woken, and may be given the lock after its process
+//     gave up. So a waiter sleeps there only if it waits for one lock, and if its process ends when
+//     it gives up. All others watch (backend.Request.Several): inotify tells them that somebody
+//     closes the file, and once a second they look by themselves.
+//   - A lock counts if the path leads to the file that was locked. Otherwise the attempt lets the
+//     lock go, and begins anew.
 //
-// A waiter that sleeps needs no look. It looks who has the lock only so that it can say so, and as
-// seldom as that allows (looker).
+// A waiter that sleeps needs no look to get the lock. It looks only so that it can say who has the
+// lock, and as seldom as that allows (looker).
 //
 // While the lock is held, somebody may rename or replace the file. Then others lock the new one.
-// A holder finds that at its next heartbeat. It is a loss, unless a command has the lock in
-// common with its holder (backend.LentHold): then the holder is only told
+// A holder finds that at its next heartbeat. That is a loss, unless a command has inherited the
+// lock's descriptor from the holder (backend.LentHold): then the holder is only told
 // (backend.Request.Moved).
 //
 // Records: an exclusive holder writes its record (package owner, with kind=flock) into the file,
 // if that is a regular file which the path itself names, and is empty or holds one such record
 // and nothing else. The record stays when the lock is free. It counts while the process on
-// record has the file locked, or has ended and left the lock to others. A script's "exec 9>FILE"
-// empties the file; a heartbeat writes the record again. Nothing depends on the record, so it is
-// no failure if it cannot be written.
+// record has the file locked, or has ended and others keep the lock that it took. A script's
+// "exec 9>FILE" empties the file; a heartbeat writes the record again. Nothing depends on the
+// record, so it is no failure if it cannot be written.
 //
 // Caveats. Network and FUSE file systems are refused unless the address says "?fs=any". On
-// systems without Linux' /proc the kernel tells that somebody has the lock, and only the record
-// who that may be; how many wait is not known. Whoever may read the file can lock it, and so
-// keep others out.
+// systems without Linux' /proc the kernel tells only that somebody has the lock, only the record
+// tells who that may be, and nothing tells how many wait. Whoever may read the file can lock it,
+// and so keep others out.
 //
 // Beside the file there may be another with ".done" after its name. It holds the last success of
 // what the lock guards (package lockfile), and is no part of the lock.

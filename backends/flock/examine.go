@@ -18,8 +18,8 @@ import (
 	"locksmith/backends/process"
 )
 
-// Examine implements backend.Backend. It works with its own file beside the lock, and takes no
-// other lock.
+// Examine implements backend.Backend. It works with a file of its own beside the lock, and locks no
+// other file.
 func (l *Lock) Examine(ctx context.Context, _ backend.Examination, tell backend.Tell) error {
 	dir := filepath.Dir(l.path)
 	unfit := false

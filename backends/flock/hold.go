@@ -28,7 +28,8 @@ var (
 	_ backend.LentHold = (*hold)(nil)
 )
 
-// newHold is the hold of a file that is ours. An exclusive holder leaves its record there.
+// newHold returns the hold of a file that we have locked. An exclusive holder leaves its record in
+// the file.
 func newHold(l *Lock, r backend.Request, f *lockfile.File) *hold {
 	h := &hold{lock: l, file: f, moved: r.Moved}
 	record, text, err := newRecord(r.Owner)
@@ -112,7 +113,7 @@ func (h *hold) gone(op string) error {
 	return h.lock.address.Gone(op, "somebody renamed, replaced or removed the file; who comes for the lock now locks what is at "+h.lock.path)
 }
 
-// newRecord is that of an acquisition of now.
+// newRecord returns the record of an acquisition of now, and its text.
 func newRecord(r owner.Record) (owner.Record, string, error) {
 	env := owner.NewEnv()
 	r.ID, r.Acquired, r.Kind = env.NewID(), env.Today(), Scheme

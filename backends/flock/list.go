@@ -11,8 +11,8 @@ import (
 	"locksmith/backends/owner"
 )
 
-// List implements backend.Backend. Files that somebody has locked are locks to it, whatever they
-// hold, and so are those with a holder's record.
+// List implements backend.Backend. It takes a file for a lock if somebody has locked it, whatever
+// the file holds, or if there is a holder's record in it.
 func (l *Lock) List(ctx context.Context, listing backend.Listing) error {
 	w := finder.Walk{
 		Tree:    finder.FileTree{Root: l.path, Address: string(l.address)},
@@ -22,14 +22,15 @@ func (l *Lock) List(ctx context.Context, listing backend.Listing) error {
 	return w.Run(ctx)
 }
 
-// Kind knows the locks below a directory that have a record.
+// Kind returns this kind of lock for a walk below a directory that looks for locks of all kinds. Only
+// a file with a record counts there.
 func Kind(dir string) finder.FileKind {
 	place := backend.Address{Scheme: Scheme, Path: dir}
 	return kind{&Lock{address: place.Name(), path: dir}, owner.Here(), flocks.Snapshot(), false}
 }
 
 type kind struct {
-	place *Lock // as if the directory were one
+	place *Lock // the directory where the walk begins, as if it were a lock
 	here  owner.Place
 	look  look
 	any   bool // a file without a record is a lock, too, while it is locked

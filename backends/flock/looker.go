@@ -15,34 +15,37 @@ import (
 	"locksmith/backends/process"
 )
 
-// A looker finds out, for one that waits, who has the lock. What it looks at grows with the number
-// of processes and of waiters, and /proc/locks stops all locking on the machine while the kernel
-// writes it. If each of a crowd looked at all, the lock would hardly go on. So a look takes these
-// steps until one of them names a holder:
+// A looker finds out, for one that waits, who has the lock. The more processes and waiters there
+// are, the more a look costs, and /proc/locks stops all locking on the machine while the kernel
+// writes it. If every waiter of a crowd looked at everything, the lock would hardly change hands. So
+// a look takes these steps until one of them names a holder:
 //
-//	step     it looks at                                                          taken
-//	known    the process on record, those that it named before, and first itself  always
-//	takers   /proc/locks, and the processes that took the lock                    when it is due, and at the second look
-//	all      all processes                                                        then, if few wait; else when it is
-//	                                                                              due again, and the same took it
+//	step     it looks at                                        taken
+//	known    the process on record, those that it named last,   always
+//	         and at the first look this process itself
+//	takers   /proc/locks, and the processes that took the lock  when it is due, and at the second look
+//	all      all processes                                      after takers, in the same look if few wait;
+//	                                                            if many wait, in the next that is due,
+//	                                                            and only if the same took the lock
 //
 // If the record or the takers change meanwhile, the lock goes from hand to hand, and whoever has it
-// now is not worth a search.
+// now is not worth a search. If all that it named have let the lock go, it begins anew.
 type looker struct {
-	lock    *Lock
-	here    owner.Place
-	clock   clock.Clock
-	longest time.Duration // from one look to the next, at first
-	began   time.Duration // when the lock was first refused, or was last seen to have gone on
-	looks   int           // so far
-	due     time.Duration // when it may look beyond those that it knows
-	named   flocks.Seen   // who has the lock, by the last look that told
-	record  string        // the id on record, at the last look
-	takers  []int         // at the last look at /proc/locks, if that named nobody
-	again   bool          // takers are known
+	lock      *Lock
+	here      owner.Place
+	clock     clock.Clock
+	usual     time.Duration // the least pause after a look that named a holder, and the most after the first look
+	began     time.Duration // when the lock was first refused, or all that it named had let it go
+	looks     int           // so far
+	due       time.Duration // when it may take the steps after known
+	named     flocks.Seen   // who has the lock, by the last look that told
+	record    string        // the id on record, at the last look
+	takers    []int         // at the last look at /proc/locks that left out the step all
+	hasTakers bool          // takers is of use for the next look
 }
 
-// Eyes are the ways to look, each of which costs more than the one before. Tests count them.
+// Eyes are the ways to look, each of which costs more than the one before. Tests replace them, and
+// count the looks.
 type eyes struct {
 	known  func(path string, pids ...int) flocks.Seen
 	takers look
@@ -55,19 +58,19 @@ func kernelsEyes() eyes { return eyes{flocks.Of, flocks.Peek, flocks.Look, proce
 const (
 	// firstLook is when a waiter first looks beyond those that it knows. Most waits are shorter.
 	firstLook = 500 * time.Millisecond
-	// nextLook is when it looks again after it has found a holder, before run tells after a minute
-	// that it still waits.
+	// nextLook is how long it looks no further after it has found a holder. Run tells after a minute
+	// that it still waits, so it has looked again by then.
 	nextLook = 45 * time.Second
-	// few may look at all processes at the same time.
+	// few is how many waiters may look at all processes at the same time.
 	few = 8
 	// perTask is about what a look costs for each task of the machine.
 	perTask = 50 * time.Microsecond
 )
 
 func newLooker(l *Lock, r backend.Request) looker {
-	k := looker{lock: l, here: r.Owner.Place, clock: r.Clock, longest: nextLook}
+	k := looker{lock: l, here: r.Owner.Place, clock: r.Clock, usual: nextLook}
 	if r.Timeout != backend.NoLimit {
-		k.longest = min(k.longest, r.Timeout/2)
+		k.usual = min(k.usual, r.Timeout/2)
 	}
 	return k
 }
@@ -93,14 +96,14 @@ func (k *looker) look(now time.Duration, record *owner.Record) {
 	switch {
 	case len(seen.Keepers) > 0:
 		if k.named = seen; now >= k.due {
-			k.due = now + k.pause(now, k.longest)
+			k.due = now + k.pause(now, k.usual)
 		}
 	case k.looks == 1, len(k.named.Keepers) > 0:
 		k.began = now
-		k.goesOn(now, min(firstLook+k.spread(few), k.longest))
-	case now < k.due && k.looks != 2: // the second may be the last, if the tries are counted
+		k.forget(now, min(firstLook+k.spread(few), k.usual))
+	case now < k.due && k.looks != 2: // the second look may be the last, if the number of tries is limited
 	case moved:
-		k.goesOn(now, k.pause(now, firstLook)+k.spread(few))
+		k.forget(now, k.pause(now, firstLook)+k.spread(few))
 	default:
 		k.search(now)
 	}
@@ -110,29 +113,30 @@ func (k *looker) look(now time.Duration, record *owner.Record) {
 func (k *looker) search(now time.Duration) {
 	seen, err := k.lock.eyes.takers(k.lock.path)
 	waiting := seen.Crowd
-	switch isNew := !k.again || !slices.Equal(seen.Takers, k.takers); {
+	switch isNew := !k.hasTakers || !slices.Equal(seen.Takers, k.takers); {
 	case err != nil:
-		k.goesOn(now, k.pause(now, firstLook))
+		k.forget(now, k.pause(now, firstLook))
 		return
 	case len(seen.Keepers) > 0 || seen.Unnamed:
-		k.named, k.due, k.again = seen, now+k.pause(now, k.longest), false
+		k.named, k.due, k.hasTakers = seen, now+k.pause(now, k.usual), false
 		return
 	case waiting > few && isNew:
-		k.goesOn(now, k.pause(now, firstLook)+k.spread(waiting))
-		k.takers, k.again = seen.Takers, true
+		k.forget(now, k.pause(now, firstLook)+k.spread(waiting))
+		k.takers, k.hasTakers = seen.Takers, true
 		return
 	}
 	all, err := k.lock.eyes.all(k.lock.path)
 	if err != nil || len(all.Keepers) == 0 && !(all.Held() && slices.Equal(all.Takers, seen.Takers)) {
-		k.goesOn(now, k.pause(now, firstLook)+k.spread(max(waiting, few)))
+		k.forget(now, k.pause(now, firstLook)+k.spread(max(waiting, few)))
 		return
 	}
-	k.named, k.due = all, now+k.pause(now, k.longest)+k.spread(waiting)
+	k.named, k.due = all, now+k.pause(now, k.usual)+k.spread(waiting)
 }
 
-// goesOn notes that somebody else has the lock by now, of whom nothing is known.
-func (k *looker) goesOn(now, pause time.Duration) {
-	k.named, k.due, k.again = flocks.Seen{}, now+pause, false
+// forget forgets what it knew of who has the lock: by now that may be anybody. The next look beyond
+// known is due after the pause.
+func (k *looker) forget(now, pause time.Duration) {
+	k.named, k.due, k.hasTakers = flocks.Seen{}, now+pause, false
 }
 
 // known are the processes that may have the lock for all we know.
@@ -160,10 +164,10 @@ func (k *looker) hasMoved(record *owner.Record) bool {
 	return k.record != before
 }
 
-// pause is until the wait is twice as long.
+// pause returns how long it is until the wait since began is twice as long, but least at least.
 func (k *looker) pause(now, least time.Duration) time.Duration { return max(now-k.began, least) }
 
-// spread is a random pause. If as many wait as it is told, and each looks only after such a pause,
+// spread returns a random pause. If so many processes wait, and each looks only after such a pause,
 // their looks leave most of a processor to others.
 func (k *looker) spread(waiting int) time.Duration {
 	return rand.N(1 + time.Duration(waiting*k.lock.eyes.tasks())*perTask)

@@ -8,9 +8,10 @@ import (
 	"locksmith/protocol"
 )
 
-// sign writes a text into a locked file, unless it is there already, or the file holds anything
-// but a record of ours. A failed write means nothing. It reports whether the file is for
-// records: a file that holds data now may be empty for a moment when its program writes it anew.
+// sign writes a text into a locked file, unless the file holds that text already, or anything but a
+// record of ours. A failed write means nothing. sign reports whether the file is for records. If it
+// is not, no heartbeat may sign it either: a file that holds data now may be empty for the moment in
+// which its program writes it anew.
 func (l *Lock) sign(f *lockfile.File, text string) bool {
 	st, err := f.Stat()
 	if err != nil || st.Kind != "" || st.Size > protocol.MaxLine {
@@ -28,7 +29,7 @@ func (l *Lock) sign(f *lockfile.File, text string) bool {
 		return false
 	}
 	defer w.Close()
-	if mine, err := w.Stat(); err != nil || !mine.Same(st) {
+	if there, err := w.Stat(); err != nil || !there.Same(st) {
 		return false
 	}
 	if len(old) > len(text) && w.Truncate() != nil {

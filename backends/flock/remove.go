@@ -13,7 +13,7 @@ import (
 	"locksmith/protocol"
 )
 
-// Exists implements backend.Remover. Its error says that the file is not only a lock.
+// Exists implements backend.Remover. It returns an error, too, if the file is not only a lock.
 func (l *Lock) Exists(context.Context) (bool, error) {
 	f, err := lockfile.Open(l.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -46,8 +46,8 @@ func (l *Lock) removable(f *lockfile.File) error {
 	return nil
 }
 
-// Remove implements backend.Remover. A process that opened the file before, and asks for its
-// lock only now, gets that of the removed file. flock(1) does not notice.
+// Remove implements backend.Remover. A process that opened the file before the removal, and asks
+// for the lock after it, locks the removed file. flock(1) does not notice that.
 func (l *Lock) Remove(_ context.Context, held backend.Hold) error {
 	h := held.(*hold)
 	h.done = true

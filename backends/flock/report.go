@@ -35,7 +35,7 @@ func (l *Lock) Inspect(context.Context) (backend.Report, error) {
 
 // report tells who has the lock, and how many wait, as far as that can be seen.
 func (l *Lock) report(here owner.Place, look look) (backend.Report, error) {
-	report := backend.Report{Crowd: true}
+	report := backend.Report{Crowd: true} // the file has no trace of those that wait
 	record := l.record()
 	seen, err := look(l.path)
 	moved := false
@@ -77,7 +77,7 @@ type sight struct {
 // unseen stands for a taker that cannot be seen from here.
 const unseen = 0
 
-// takers are the processes that took the lock, each for one holder.
+// takers are the processes that took the lock. Each stands for one holder.
 func (s sight) takers() []int {
 	all := slices.Clone(s.Takers)
 	for _, k := range s.Keepers {
@@ -104,9 +104,10 @@ func (s sight) holder(taker int) backend.Holder {
 	return s.unnamed(taker, kept)
 }
 
-// counts reports whether the record is that of the lock's holder. Then the process on record has
-// the file locked, or has ended and left the lock to others; or neither can be seen from here,
-// and nothing speaks against it.
+// counts reports whether the record is that of the holder for which taker took the lock, and the
+// verdict on that holder. It is in three cases: the process on record lives and has the file
+// locked; or it took the lock and has ended, and others keep the lock (Orphaned); or neither can be
+// seen from here, and nothing speaks against it.
 func (s sight) counts(taker int, kept []process.Process) (owner.Verdict, bool) {
 	r := s.record
 	if r == nil || s.Shared {

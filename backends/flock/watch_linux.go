@@ -15,12 +15,13 @@ import (
 
 type notifier = posix.Inotify
 
-// watched are two events: somebody closes the file, and may have had its lock; or the path leads
-// elsewhere.
+// watched are the events of two cases: somebody closes the file, and may have had its lock; or the
+// path leads elsewhere.
 const watched = unix.IN_CLOSE | unix.IN_ATTRIB | unix.IN_DELETE_SELF | unix.IN_MOVE_SELF
 
-// slowLook is how often a waiter that watches looks. A lock is let go without an event if it was
-// handed on, or unlocked, or if nobody can watch.
+// slowLook is how often a waiter that watches looks without an event. There is none if the holder
+// unlocks the file and leaves it open, if another machine lets the lock go (?fs=any), or if this
+// process cannot watch the file.
 const slowLook = time.Second
 
 // watch returns when another try is worth its cost.

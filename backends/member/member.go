@@ -23,8 +23,8 @@ type Member struct {
 	abandoned atomic.Bool
 	// Hold is the lock's hold; nil: the lock is not held.
 	Hold backend.Hold
-	// leaving says that Hold was to be released, and that no answer said that it was. The request
-	// may have been executed, or may be yet.
+	// leaving says that Hold was to be released, but no answer said that it was. The request may
+	// have been executed, or may be executed yet.
 	leaving bool
 	// Confirmed is when we sent the last request that proved the hold ours.
 	Confirmed time.Duration
@@ -32,9 +32,6 @@ type Member struct {
 	lost backend.Hold
 	// end is why there is no hold any more, if it was not released in good order.
 	end error
-	// late is a lock that came too late, and whose release had no answer. It becomes Hold when the
-	// call that hung is over.
-	late backend.Hold
 	// hung is a call that was left behind, with what follows it. No other call may be made before
 	// it is over. nil: there is none.
 	hung *detached.ErrCall
@@ -76,9 +73,6 @@ func (m *Member) await(ctx context.Context) error {
 	select {
 	case <-m.hung.Done():
 		m.hung = nil
-		if m.late != nil {
-			m.Hold, m.leaving, m.late = m.late, true, nil
-		}
 		return nil
 	case <-ctx.Done():
 		return backend.ErrNoAnswer
@@ -97,7 +91,7 @@ func (m *Member) Begin(r backend.Request) error {
 	return err
 }
 
-// Held reports whether the lock is held, and no request to release it was sent.
+// Held reports whether the lock is held, and Release was not called.
 func (m *Member) Held() bool { return m.Hold != nil && !m.leaving }
 
 // Try tries once. A lock that comes too late is given back, and ends its attempt. A lock whose
@@ -107,6 +101,7 @@ func (m *Member) Try(ctx context.Context, r backend.Request) error {
 	if err := m.await(ctx); err != nil {
 		return &backend.HeldError{Lock: m.Address, Obstacle: err}
 	}
+	m.abandoned.Store(false)
 	if err := m.leave(ctx); err != nil {
 		return err
 	}
@@ -121,10 +116,7 @@ func (m *Member) Try(ctx context.Context, r backend.Request) error {
 	}, func(err error) {
 		switch {
 		case err == nil:
-			m.attempt = nil
-			if err := hold.Release(context.Background()); !isOver(err) {
-				m.late = hold
-			}
+			m.attempt, m.end = nil, m.releaseLate(hold, r.Owner.Lease)
 		case m.abandoned.Load():
 			_ = attempt.Withdraw(context.Background())
 		}
@@ -133,16 +125,14 @@ func (m *Member) Try(ctx context.Context, r backend.Request) error {
 		return &backend.HeldError{Lock: m.Address, Obstacle: err}
 	}
 	if err == nil {
-		m.attempt, m.Hold, m.Confirmed, m.end = nil, hold, sent, nil
+		m.attempt, m.Hold, m.Confirmed, m.lost, m.end = nil, hold, sent, nil, nil
 	}
 	return err
 }
 
-// leave ends a release that had no answer.
+// leave ends a release that had no answer. If what is left of the last hold keeps everybody out,
+// leave says so, whoever released that hold.
 func (m *Member) leave(ctx context.Context) error {
-	if m.Hold == nil {
-		return nil
-	}
 	switch err := m.Release(ctx); {
 	case m.Hold != nil:
 		return &backend.HeldError{Lock: m.Address, Obstacle: fmt.Errorf("release it before it is taken again: %w", err)}
@@ -152,8 +142,20 @@ func (m *Member) leave(ctx context.Context) error {
 	return nil
 }
 
-// releaseAgain is how long Wait waits if the lock cannot be released.
+// releaseAgain is the pause before a lock that could not be released is released again.
 const releaseAgain = time.Second
+
+// releaseLate releases a lock that came too late. It tries again while it has no answer, for as long
+// as the lease: after that others can break the lock.
+func (m *Member) releaseLate(late backend.Hold, lease time.Duration) error {
+	ctx, until := context.Background(), m.clock.Now()+lease
+	err := late.Release(ctx)
+	for !isOver(err) && m.clock.Now() < until {
+		clock.Sleep(ctx, m.clock, releaseAgain)
+		err = late.Release(ctx)
+	}
+	return err
+}
 
 // Wait waits until another try is worth its cost, and first of all for a call that hangs.
 func (m *Member) Wait(ctx context.Context) error {
@@ -170,13 +172,14 @@ func (m *Member) Wait(ctx context.Context) error {
 
 // End releases the lock, or removes every trace of a refused attempt.
 func (m *Member) End(ctx context.Context) error {
-	if m.await(ctx) == nil && m.Hold != nil {
+	err := m.Withdraw(ctx)
+	if m.Hold != nil {
 		return m.Release(ctx)
 	}
-	return m.Withdraw(ctx)
+	return err
 }
 
-// Withdraw removes every trace of a refused attempt.
+// Withdraw removes every trace of a refused attempt. After an error it may be called again.
 func (m *Member) Withdraw(ctx context.Context) error {
 	m.abandoned.Store(true)
 	err := m.call(ctx, func(ctx context.Context) error {
@@ -188,8 +191,10 @@ func (m *Member) Withdraw(ctx context.Context) error {
 	if errors.Is(err, backend.ErrNoAnswer) {
 		return fmt.Errorf("%s: withdraw: %w", m.Address, err)
 	}
-	m.attempt = nil
 	m.abandoned.Store(false)
+	if err == nil {
+		m.attempt = nil
+	}
 	return err
 }
 

@@ -17,18 +17,19 @@ import (
 	"locksmith/protocol"
 )
 
-// An attempt takes a whole set or nothing. After a refusal it keeps locks only if it holds on.
+// An attempt takes a whole set or nothing. After a refusal it gives back the locks that it has, or
+// it holds on: then it keeps them while it waits for the refused lock.
 type attempt struct {
 	set     *Set
 	request backend.Request
 	clock   clock.Clock
 	members []*member.Member // in the same order in all sets; nil: before arrange
 	given   []*member.Member // in the caller's order, in which a lock may come twice
-	// refused is the member that was refused last.
+	// refused is the lock that the set waits for: mostly the one that was refused last (refuse).
 	refused  *member.Member
-	refusals int // those that count, since the set last held on
-	// holdsOn says that the set keeps the locks that it has while it waits. until is when that
-	// ends; 0: it has not waited with locks yet.
+	refusals int // how many counted (refuse) since the set last stopped holding on
+	// holdsOn says that the set holds on. until is when it stops; 0: it has not waited with locks
+	// since it began to hold on.
 	holdsOn bool
 	until   time.Duration
 }
@@ -95,21 +96,22 @@ func (a *attempt) take(ctx context.Context, m *member.Member) error {
 	return err
 }
 
-// briefly limits a call to a quarter of a lease: our locks keep others waiting.
+// briefly limits a call to a quarter of a lease: during the call our locks keep others waiting.
 func (a *attempt) briefly(ctx context.Context) (context.Context, context.CancelFunc) {
 	return clock.WithTimeout(ctx, a.clock, a.request.Owner.Lease/4)
 }
 
-// due returns a time: locks last confirmed before it need a heartbeat now.
+// due returns the time an eighth of a lease ago. A lock that was last confirmed before that time
+// needs a heartbeat now.
 func (a *attempt) due() time.Duration { return a.clock.Now() - a.request.Owner.Lease/8 }
 
 // renewHeld keeps alive the locks that the set has so far. If one of them was lost, or does not
-// answer, renewHeld gives all back.
+// answer, renewHeld gives all back. After any other error the set keeps them.
 func (a *attempt) renewHeld(ctx context.Context) error {
 	short, cancel := a.briefly(ctx)
 	defer cancel()
 	err := renew(short, a.held(), a.due())
-	what := "one of the set was lost again"
+	what := "one of the set was lost after it was taken"
 	switch {
 	case err == nil, ctx.Err() != nil:
 		return err
@@ -133,8 +135,10 @@ func (a *attempt) held() []*member.Member {
 	return held
 }
 
-// refuse is called when m was refused. It keeps the locks of the set if the set holds on, and else
-// gives them back. It returns the refusal, or another error if the set can never be held.
+// refuse is called when m was refused, or when renewHeld gave all locks back before m was tried. If
+// the set holds on, refuse keeps its locks, and otherwise gives them back. It returns the refusal.
+// If the set can never be held, it returns another error: two of the names are one lock, or what is
+// left of a lock keeps everybody out until a person removes it (backend.ErrStays).
 func (a *attempt) refuse(ctx context.Context, m *member.Member, held *backend.HeldError) error {
 	if m.OneName && slices.Contains(held.Holder.Kept, os.Getpid()) {
 		return sameLock(m.Address, "this process has that file locked, by another name in this set or by a descriptor that it inherited")
@@ -145,12 +149,13 @@ func (a *attempt) refuse(ctx context.Context, m *member.Member, held *backend.He
 	}
 	if before := a.refused; before != nil && before != m {
 		short, cancel := a.briefly(ctx)
-		_ = before.Withdraw(short) // our place in its queue would only hold up others
+		_ = before.Withdraw(short) // our place in the queue of that lock would only hold up others
 		cancel()
 	}
-	// A refusal does not count if the same lock is refused again and the set holds nothing. Else
-	// the set would hold on, might wait for other locks in between, and never watch this lock's
-	// dead holder for a whole lease.
+	// A refusal does not count if the same lock is refused again and the set holds nothing.
+	// Otherwise the set would hold on, and might be sent to wait for other locks in between. But if
+	// the holder of this lock is dead by its lease, only a watch of a whole lease without a break
+	// shows that.
 	if m != a.refused || len(a.held()) > 0 {
 		a.refusals++
 	}
@@ -164,8 +169,8 @@ func (a *attempt) refuse(ctx context.Context, m *member.Member, held *backend.He
 	return held
 }
 
-// sameAs returns the lock of this set whose hold is h, or nil: it is the refused lock by another
-// name.
+// sameAs returns the lock of this set that h holds, or nil. If there is one, then h is this set, and
+// the refused lock is that lock by another name.
 func (a *attempt) sameAs(h backend.Holder) *member.Member {
 	for _, m := range a.held() {
 		id := m.Hold.ID()
@@ -176,13 +181,14 @@ func (a *attempt) sameAs(h backend.Holder) *member.Member {
 	return nil
 }
 
-// keeps decides after a refusal whether the set waits with its locks held.
+// keeps decides after a refusal whether the set waits with its locks held. It also lets the set
+// begin to hold on, and stop.
 func (a *attempt) keeps() bool {
 	now := a.clock.Now()
 	switch {
 	case !a.holdsOn:
 		a.holdsOn = a.refusals >= a.set.policy.Refusals
-		return false // holding on begins with nothing, in the common order
+		return false // a set that begins to hold on has no locks yet, so it takes all in the common order
 	case len(a.held()) == 0: // waiting for the first lock holds up nobody
 		return false
 	case a.until == 0:
@@ -194,24 +200,27 @@ func (a *attempt) keeps() bool {
 	return true
 }
 
-// backOff ends holding on, unless the set's policy is to always hold on.
+// backOff lets the set stop holding on, unless its policy is to always hold on.
 func (a *attempt) backOff() {
 	a.holdsOn, a.until, a.refusals = a.set.policy.Refusals <= 0, 0, 0
 }
 
-// giveBack releases all locks that the set has. One whose release has no answer does not count as
-// held any more, because the request may be executed yet. The next Try, or Withdraw, releases it
-// again.
+// giveBack releases all locks that the set has. A lock whose release has no answer does not count
+// as held any more, because the request may be executed yet. The next Try or Withdraw releases that
+// lock again.
 func (a *attempt) giveBack(ctx context.Context) error {
-	return errors.Join(member.Each(a.held(), func(m *member.Member) error { return m.Release(ctx) })...)
+	short, cancel := a.briefly(ctx)
+	defer cancel()
+	return errors.Join(member.Each(a.held(), func(m *member.Member) error { return m.Release(short) })...)
 }
 
-// leaving are the locks whose release had no answer.
+// leaving returns the locks whose release had no answer.
 func (a *attempt) leaving() []*member.Member {
 	return slices.DeleteFunc(slices.Clone(a.members), func(m *member.Member) bool { return m.Hold == nil || m.Held() })
 }
 
-// finishGivingBack releases these locks again. If that fails, they are not taken (member.Try).
+// finishGivingBack releases the locks again whose release had no answer. It comes before the tries,
+// because a try that is refused may end Try before the turn of such a lock.
 func (a *attempt) finishGivingBack(ctx context.Context) {
 	if len(a.leaving()) == 0 {
 		return
@@ -236,8 +245,9 @@ func (a *attempt) Wait(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// waitForRefused waits for the lock that was refused. While a release had no answer it waits for a
-// moment only: the end of that release must not depend on another lock.
+// waitForRefused waits for the lock that was refused. If the release of a lock had no answer,
+// waitForRefused waits for a quarter of a lease at most: only the next Try releases that lock again,
+// and when that is must not depend on the lock that was refused.
 func (a *attempt) waitForRefused(ctx context.Context) error {
 	if len(a.leaving()) == 0 {
 		return a.refused.Wait(ctx)
@@ -258,7 +268,7 @@ const maxStagger = 5
 func (a *attempt) waitHolding(ctx context.Context) error {
 	waiting, cancel := clock.WithTimeout(ctx, a.clock, a.until-a.clock.Now())
 	defer cancel()
-	held := a.held() // no look at the refused one while another goroutine uses it
+	held := a.held() // now, because soon another goroutine uses the refused member
 	wait := detached.GoErr(func() error { return a.refused.Wait(waiting) })
 	for {
 		beat := a.clock.NewTimer(owner.BeatsEvery(a.request.Owner.Lease))

@@ -423,6 +423,194 @@ func TestLateLockThatStays(t *testing.T) {
 	})
 }
 
+// A set that waits for a lock does not delay the release of another that came too late.
+func TestLateLockBesideAWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := membertest.Several("a", "b")
+		answer, releases := make(chan struct{}), 0
+		hang := membertest.HangAt("try", answer)
+		f[1].Fail = func(op string) error {
+			if op == "release" {
+				if releases++; releases == 1 {
+					return errors.New("no answer")
+				}
+			}
+			return hang(op)
+		}
+		a := wish(t, f[0].Lock(), f[1].Lock())
+		mustBeRefused(t, a, membertest.New("fake:/b"))
+		a.holdsOn = true // so that a is tried first again
+		f[0].Alone(t)
+		mustBeRefused(t, a, f[0])
+		ctx, cancel := context.WithTimeout(t.Context(), membertest.Lease)
+		defer cancel()
+		close(answer)
+		_ = a.Wait(ctx)
+		if id := f[1].Holder(); id != "" {
+			t.Errorf("lock b came too late, as %s, and the set has waited for a for a lease: b is still held", id)
+		}
+	})
+}
+
+// If what is left of a lock that was given back keeps everybody out, the set says so, and does not
+// wait for itself.
+func TestGivenBackAndStays(t *testing.T) {
+	for name, answers := range map[string][]error{
+		"at once":               {backend.ErrStays},
+		"at the next try":       {errors.New("no answer"), backend.ErrStays},
+		"at the try after that": {errors.New("no answer"), errors.New("no answer"), backend.ErrStays},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := membertest.Several("a", "b")
+				f[1].Alone(t)
+				f[0].Fail = func(op string) error {
+					if op != "release" {
+						return nil
+					}
+					err := answers[0]
+					answers = answers[1:]
+					return err
+				}
+				a := wish(t, f[0].Lock(), f[1].Lock())
+				_, err := a.Try(t.Context())
+				if len(answers) > 0 {
+					f[1].Remove()
+					_, err = a.Try(t.Context())
+				}
+				if !errors.Is(err, backend.ErrStays) {
+					t.Errorf("what is left of lock a stays: Try returns %v, want ErrStays", err)
+				}
+			})
+		})
+	}
+	t.Run("after a wait with locks", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			f := membertest.Several("a", "b")
+			f[1].Alone(t)
+			f[0].Fail = func(op string) error {
+				if op == "release" {
+					return backend.ErrStays
+				}
+				return nil
+			}
+			a := holdingOn(wish(t, f[0].Lock(), f[1].Lock()))
+			mustBeRefused(t, a, f[1])
+			if err := a.Wait(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			f[1].Remove()
+			if _, err := a.Try(t.Context()); !errors.Is(err, backend.ErrStays) {
+				t.Errorf("the set gave back lock a after it had held on, and what is left of a stays: Try returns %v, want ErrStays", err)
+			}
+		})
+	})
+}
+
+// A release that hangs does not keep the set from its answer.
+func TestGivingBackThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := membertest.Several("a", "b")
+		f[1].Alone(t)
+		answer := make(chan struct{})
+		f[0].Fail = membertest.HangAt("release", answer)
+		a := wish(t, f[0].Lock(), f[1].Lock())
+		start := time.Now()
+		mustBeRefused(t, a, f[1])
+		if d := time.Since(start); d > membertest.Lease/2 {
+			t.Errorf("the release of a hangs: Try takes %v, want %v at most", d, membertest.Lease/2)
+		}
+		close(answer)
+		synctest.Wait()
+		f[1].Remove()
+		h, err := backend.Acquire(t.Context(), a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := h.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+		membertest.MustBeFree(t, f...)
+	})
+}
+
+// A withdrawal whose time is over says so, or leaves no lock behind.
+func TestWithdrawAtTheLastMoment(t *testing.T) {
+	for range 64 { // because it is random which of two channels counts that are ready
+		synctest.Test(t, func(t *testing.T) {
+			f := membertest.New("a")
+			a := wish(t, f.Lock())
+			if err := a.arrange(); err != nil {
+				t.Fatal(err)
+			}
+			m := a.members[0]
+			if err := m.Try(t.Context(), a.request); err != nil {
+				t.Fatal(err)
+			}
+			answer := make(chan struct{})
+			f.Fail = membertest.HangAt("heartbeat", answer)
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			if err := m.Heartbeat(ctx); !errors.Is(err, backend.ErrNoAnswer) {
+				t.Fatal(err)
+			}
+			close(answer)
+			synctest.Wait()
+			if err := a.Withdraw(ctx); err == nil && f.Holder() != "" {
+				t.Errorf("Withdraw returns no error, and the lock is held by %s", f.Holder())
+			}
+		})
+	}
+}
+
+// A withdrawal that failed is made again by the next one.
+func TestWithdrawAgain(t *testing.T) {
+	f := membertest.New("a")
+	f.Alone(t)
+	f.Fail = func(op string) error {
+		if op == "withdraw" {
+			f.Fail = nil
+			return errors.New("not now")
+		}
+		return nil
+	}
+	a := wish(t, f.Lock())
+	mustBeRefused(t, a, f)
+	if err := a.Withdraw(t.Context()); err == nil {
+		t.Error("the first Withdraw returns no error, want that of the lock")
+	}
+	if err := a.Withdraw(t.Context()); err != nil || f.Waiters != 0 {
+		t.Errorf("the second Withdraw returns %v, and %d wait; want no error, and nobody", err, f.Waiters)
+	}
+}
+
+// The note about a loss is that of the hold that was lost last, not of one that the attempt lost
+// while it was made.
+func TestNoteOfTheLastLoss(t *testing.T) {
+	f := membertest.Several("a", "b")
+	other := f[1].Alone(t)
+	f[0].Fail = func(op string) error {
+		if op == "release" {
+			f[0].Fail = nil
+			f[0].Remove()
+		}
+		return nil
+	}
+	a := wish(t, f[0].Lock(), f[1].Lock())
+	mustBeRefused(t, a, f[1])
+	if err := other.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	h := membertest.MustTake(t, a)
+	f[1].Remove()
+	if err := h.Heartbeat(t.Context()); !errors.Is(err, backend.ErrGone) {
+		t.Fatal(err)
+	}
+	if n, err := h.(backend.NotedHold).Note(t.Context()); err != nil || n == nil || n.Host != "b" {
+		t.Errorf("the set lost b: the note is %v, %v, want that of b", n, err)
+	}
+}
+
 // The same goes for a lock that hangs later, whatever it is asked.
 func TestPlaceThatHangsLater(t *testing.T) {
 	for op, begin := range map[string]func(t *testing.T, f []*membertest.Fake) func(){

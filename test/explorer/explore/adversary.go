@@ -92,8 +92,8 @@ func (x *Explorer) kill(c *world, p int) {
 func (x *Explorer) repeat(w *world, i int, emit func(*world)) {
 	c := x.copy(w)
 	defer x.drop(c)
-	d := c.dups[i]
-	c.dups = append(c.dups[:i], c.dups[i+1:]...)
+	d := c.pending[i]
+	c.pending = append(c.pending[:i], c.pending[i+1:]...)
 	alive, sign := x.alive(d.op), int32(lapsed)
 	if e := c.tree.Get(alive); e != nil && (alive != d.op.Name || x.Config.Objects != nil) {
 		sign = e.Sign
@@ -202,7 +202,7 @@ func (s stepper) repeated() {
 	if !s.indefensible(s.op) {
 		s.answer(duplicated, func(c *world) steps.Reply {
 			c.left.Dups--
-			c.dups = append(c.dups, s.sent(c))
+			c.pending = append(c.pending, s.sent(c))
 			return s.learned(c, s.execute(c))
 		})
 	}
@@ -219,7 +219,7 @@ func (s stepper) delayed() {
 			c.left.Dups--
 		}
 		s.given(c, s.p, s.op)
-		c.dups = append(c.dups, s.sent(c))
+		c.pending = append(c.pending, s.sent(c))
 		return steps.Failed(unix.EIO)
 	})
 }

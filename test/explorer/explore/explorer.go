@@ -245,7 +245,7 @@ func (x *Explorer) act(w *world, a choice, emit func(*world)) {
 	case crashed:
 		x.crash(w, int(a.subject), emit)
 	case repeated:
-		if int(a.subject) < len(w.dups) {
+		if int(a.subject) < len(w.pending) {
 			x.repeat(w, int(a.subject), emit)
 		}
 	case gave:
@@ -271,7 +271,7 @@ func (x *Explorer) choices(w *world) []choice {
 			all = append(all, choice{kind: jumped, subject: uint8(i)})
 		}
 	}
-	for i := range w.dups {
+	for i := range w.pending {
 		all = append(all, choice{kind: repeated, subject: uint8(i)})
 	}
 	for i := range w.machine.Asleep {

@@ -81,8 +81,8 @@ func (x *Explorer) reservation(key steps.Text) steps.Text {
 	return 0
 }
 
-// broken reports whether the reservation of p's hold, an object, is gone.
-func (x *Explorer) broken(c *world, p int) bool {
+// unreserved reports whether the reservation of p's hold, an object, is gone.
+func (x *Explorer) unreserved(c *world, p int) bool {
 	held := steps.Maker{Process: p, Serial: c.procs[p].serial}
 	return x.Config.Objects != nil && !slices.ContainsFunc(c.tree, func(e places.Entry) bool { return x.isEntry(e.Name) && x.names.Makers[e.Name] == held })
 }

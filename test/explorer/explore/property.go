@@ -24,10 +24,10 @@ func (x *Explorer) heed(c *world, p int, n actors.Note) {
 	case actors.NoteReleaseBegins:
 		// If an answer was lost, a second call cannot tell whether the first one ended the hold.
 		q.mustNotice = q.overtaken && !(q.releasing && (x.Config.Directories != nil || x.Config.Files != nil || x.Config.Objects != nil))
-		q.broken = !q.releasing && x.broken(c, p)
+		q.unreserved = !q.releasing && x.unreserved(c, p)
 		q.valid, q.releasing = false, true
 	case actors.NoteBeatBegins:
-		q.mustNotice, q.broken = q.overtaken, x.broken(c, p)
+		q.mustNotice, q.unreserved = q.overtaken, x.unreserved(c, p)
 	case actors.NoteBeat:
 		x.answered(c, p, n, "a heartbeat")
 		switch n.Out {
@@ -119,14 +119,14 @@ func (x *Explorer) answered(c *world, p int, n actors.Note, what string) {
 	switch {
 	case n.Out == actors.Done && q.mustNotice && !x.revived(c, p):
 		c.violated("%s: %s succeeded, but somebody else got the lock before it began", x.title(p), what)
-	case n.Out == actors.Done && q.broken && !x.repeats(c):
+	case n.Out == actors.Done && q.unreserved && !x.repeats(c):
 		c.violated("%s: %s succeeded, but its reservation was gone before it began", x.title(p), what)
 	case n.Out == actors.Unclear && !x.faulty(c):
 		c.violated("%s: %s failed though nothing else did: %s", x.title(p), what, n.Text)
 	case n.Out == actors.Gone && !x.excusable(c, p):
 		c.violated("%s: %s says that the lock is gone, but nobody had a reason to take it", x.title(p), what)
 	}
-	q.mustNotice, q.broken = false, false
+	q.mustNotice, q.unreserved = false, false
 }
 
 // revived reports whether the server may have made the reservation again that the operator

@@ -43,7 +43,7 @@ func (x *Explorer) calm(w *world, e *ending) *world {
 	for i := range c.hosts {
 		c.hosts[i] = places.Client{}
 	}
-	for len(c.dups) > 0 {
+	for len(c.pending) > 0 {
 		c = x.turn(c, e, func(emit func(*world)) { x.repeat(c, 0, emit) })
 	}
 	for p := range c.procs {

@@ -12,7 +12,7 @@ import (
 // A Budget is what the adversary may still do, and how often.
 type Budget struct {
 	Crashes int // crashes of processes
-	Lost    int // lost requests or replies, and replies that a server crash made wrong
+	Lost    int // lost requests or replies, and wrong replies after a server crash (crashedReply)
 	Dups    int // requests that the server executes again, or late
 	Torn    int // listings that others change while they are read
 	Stale   int // answers from an outdated cache; -1: no limit
@@ -21,82 +21,88 @@ type Budget struct {
 	Short, Half, Full int
 }
 
-// A request is one that the server executes later, again or for the first time.
+// A request waits until the server executes it, once more or for the first time.
 type request struct {
 	op   steps.Op
 	from int8
-	aim  steps.Text // the file that had op's name when it was sent (checkLate)
+	aim  steps.Text // the file that had op's name when the request was sent (checkLate)
 }
 
 // A proc is a process as the world sees it.
 type proc struct {
 	node     actors.NodeID
 	crashed  bool
-	absent   bool // it comes only when all others have ended
-	asksLate bool // it asks for the time, or who lives, only after the next jump or crash (readClocks)
-	stopped  bool // stopped for good while the others finish; not part of the state
-	awake    bool // something has changed since it last began to wait
-	scan     steps.Listing
-	// When the request of the present step, the last successful touch, and the last request that
-	// confirmed the hold were sent, at the earliest: a process may pause before it sends.
+	absent   bool          // the cleaner has not come: it comes only when all others have ended
+	asksLate bool          // it asks for the time only after the next jump of time, or who lives only after that or a crash (readClocks)
+	stopped  bool          // stopped for good while the others finish; not part of the state
+	awake    bool          // something has changed since it last began to wait
+	scan     steps.Listing // the first half of a listing whose second half it has yet to read; 0: there is none
+	// sent is when the request of the present step was sent, if it can prove the process's entry
+	// (proves). touched is when the last request that did so was sent, or when the present Try began
+	// (NoteTry). confirmed is touched as of the last call that confirmed the hold. All three are the
+	// earliest times that are possible, because a process may pause before it sends.
 	sent, touched, confirmed int32
 
 	// What the properties need to know.
 	holding    bool  // from OK to the end of its release
-	valid      bool  // the work that it guards may go on
+	valid      bool  // the work that its lock guards may go on (see below)
 	overtaken  bool  // somebody else got the lock since OK
-	mustNotice bool  // its present call must not succeed: overtaken before
-	broken     bool  // the present call must not succeed: its hold's reservation, an object, was gone
+	mustNotice bool  // its present call must not succeed: it was overtaken before the call began
+	unreserved bool  // its present call must not succeed: its hold's reservation, an object, was gone before the call began
 	releasing  bool  // it has begun to release
-	swept      bool  // in this Try somebody removed its entry from its reservation
+	swept      bool  // in this Try another process removed this one's entry from this one's reservation
 	serial     uint8 // the attempt that gave it its hold
-	hopeless   uint8 // condemned, if its entry was gone when this Try began
-	condemned  uint8 // its attempt that the operator broke
+	hopeless   uint8 // the attempt that must get no hold: it was condemned, and its entry was gone when this Try began; 0: none
+	condemned  uint8 // its attempt that was broken by the operator, or by a process that misjudges; 0: none
 	token      uint32
+	// valid ends when the process begins to release, is told that the lock is gone, or knows by its
+	// own clock that its lease is over; and when it is condemned. Two holders that are both valid
+	// are a violation, unless they share the lock.
 	// The file that was the lock when this process last looked, and its modification time then.
 	saw   steps.Text
 	sawAt int32
-	// Its last attempt that made a file, or whose request for a reservation had no answer: no
-	// other has its id.
+	// Its last attempt that made a file, or whose request for a reservation failed. No other attempt
+	// may have the id of that one (checkID).
 	made uint8
-	// The descriptor whose kernel lock it got, without knowing it yet.
+	// The descriptor whose kernel lock it was given, which it does not know yet; 0: none.
 	given uint8
 }
 
 // A world is one state of everything.
 type world struct {
-	now   int32 // milliseconds since the beginning
-	tree  places.Tree
-	hosts []places.Client
-	procs []proc
-	dups  []request
-	left  Budget
-	// What tries remember. All processes are of one user, whose home the hosts share.
+	now     int32 // milliseconds since the beginning
+	tree    places.Tree
+	hosts   []places.Client // what the NFS client of each host has in its cache
+	procs   []proc
+	pending []request
+	left    Budget
+	// What the tries of all processes remember: they are of one user, whose home the hosts share.
 	memory steps.Text
-	// owner is the process that owns the lock directory in plain style, also an empty one. doubt:
-	// the owner may not know it.
+	// owner is the process that owns the lock directory in plain style, even while the directory is
+	// empty. doubt: the owner may not know that it owns the directory.
 	owner int8
 	doubt bool
-	// For a lock that is a file of one machine.
+	// machine is for a lock that is a file of one machine: its files, who has them open or has their
+	// kernel locks, and the kernel's queue.
 	machine places.Machine
 	// The highest tokens granted: to exclusive holders, and to any holder.
 	exclusive, highest uint32
 
-	// These are not part of the state. calm: nothing goes wrong any more, so nobody is silent for
-	// long. action is how the world came about, wrong is what is wrong with it.
+	// These are not part of the state. calm: nothing goes wrong any more, so no process falls silent
+	// for long. action is how the world came about, wrong is what is wrong with it.
 	calm   bool
 	action action
 	wrong  string
 }
 
 func (w *world) copyFrom(v *world) {
-	tree, hosts, procs, dups, machine := w.tree[:0], w.hosts, w.procs[:0], w.dups[:0], w.machine
+	tree, hosts, procs, pending, machine := w.tree[:0], w.hosts, w.procs[:0], w.pending[:0], w.machine
 	*w = *v
 	w.machine = machine
 	w.machine.CopyFrom(&v.machine)
 	w.tree = append(tree, v.tree...)
 	w.procs = append(procs, v.procs...)
-	w.dups = append(dups, v.dups...)
+	w.pending = append(pending, v.pending...)
 	w.hosts = slices.Grow(hosts[:0], len(v.hosts))[:len(v.hosts)]
 	for i := range v.hosts {
 		w.hosts[i].CopyFrom(&v.hosts[i])
@@ -122,8 +128,8 @@ func (w *world) encode(b []byte) []byte {
 	for _, h := range w.hosts {
 		b = h.Encode(b)
 	}
-	u(uint64(len(w.dups)))
-	for _, d := range w.dups {
+	u(uint64(len(w.pending)))
+	for _, d := range w.pending {
 		u(uint64(d.op.Kind))
 		u(uint64(d.op.Name))
 		u(uint64(d.op.To))
@@ -135,7 +141,7 @@ func (w *world) encode(b []byte) []byte {
 
 func (p *proc) encode(b []byte) []byte {
 	flags := 0
-	for i, set := range []bool{p.crashed, p.absent, p.asksLate, p.awake, p.holding, p.valid, p.overtaken, p.mustNotice, p.broken, p.releasing, p.swept} {
+	for i, set := range []bool{p.crashed, p.absent, p.asksLate, p.awake, p.holding, p.valid, p.overtaken, p.mustNotice, p.unreserved, p.releasing, p.swept} {
 		flags |= steps.Bit(set) << i
 	}
 	for _, v := range []uint64{uint64(p.node), uint64(flags), uint64(p.scan), uint64(p.sent), uint64(p.touched), uint64(p.confirmed),
@@ -164,16 +170,16 @@ func (w *world) decode(b []byte) {
 		node, flags := actors.NodeID(u()), u()
 		*p = proc{node: node, scan: steps.Listing(u()), sent: int32(u()), touched: int32(u()), confirmed: int32(u()),
 			serial: uint8(u()), condemned: uint8(u()), hopeless: uint8(u()), token: uint32(u()), saw: steps.Text(u()), sawAt: int32(u()), made: uint8(u()), given: uint8(u())}
-		for i, f := range []*bool{&p.crashed, &p.absent, &p.asksLate, &p.awake, &p.holding, &p.valid, &p.overtaken, &p.mustNotice, &p.broken, &p.releasing, &p.swept} {
+		for i, f := range []*bool{&p.crashed, &p.absent, &p.asksLate, &p.awake, &p.holding, &p.valid, &p.overtaken, &p.mustNotice, &p.unreserved, &p.releasing, &p.swept} {
 			*f = flags>>i&1 != 0
 		}
 	}
 	for i := range w.hosts {
 		w.hosts[i].Decode(u)
 	}
-	w.dups = w.dups[:0]
+	w.pending = w.pending[:0]
 	for range u() {
-		w.dups = append(w.dups, request{steps.Op{Kind: steps.OpKind(u()), Name: steps.Text(u()), To: steps.Text(u())}, int8(u()), steps.Text(u())})
+		w.pending = append(w.pending, request{steps.Op{Kind: steps.OpKind(u()), Name: steps.Text(u()), To: steps.Text(u())}, int8(u()), steps.Text(u())})
 	}
 	w.machine.Decode(u)
 }
