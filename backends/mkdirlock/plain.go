@@ -72,11 +72,9 @@ func (a *attempt) makeLock(ctx context.Context) error {
 // commit is step 3. Somebody may have removed our entry from the reservation. If we renamed
 // the reservation then, L would be empty, and nothing would tell whose it is. So commit looks
 // first, unless we have made or seen the entry since the last Wait and less than a lease ago.
-// If the gate is renaming, commit never looks, and such an L stays until a person or reap
-// removes it.
 func (a *attempt) commit(ctx context.Context) (*hold, error) {
 	asNew := a.gate == oneStep && !a.owned
-	if (a.owned || asNew) && (a.phase != fresh || a.mine.old()) {
+	if a.phase != fresh || a.mine.old() {
 		if err := a.mustBeHome(ctx); err != nil {
 			return nil, err
 		}

@@ -5,6 +5,7 @@ package mkdirlock
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -253,6 +254,27 @@ func TestBrokenWhileWaiting(t *testing.T) {
 		mustRelease(t, h)
 		mustRelease(t, mustAcquire(t, a))
 		mustBeTidy(t, m, k)
+	})
+}
+
+// TestHalfBrokenWhileWaiting: an operator breaks a waiter and gets no further than its entry. On a
+// server whose renames replace nothing the waiter must not rename what is left to the lock: that
+// would be an empty lock of nobody.
+func TestHalfBrokenWhileWaiting(t *testing.T) {
+	inBubbleWith(t, habits{noOverwrite: true}, func(t *testing.T, m *memory) {
+		h := newHost("elsewhere", m, plain).take(t, "exclusive")
+		a := newHost("here", m, plain).want(t, "exclusive")
+		mustBeHeldBy(t, a, h)
+		a.gate = renaming // as it has found out in earlier tries
+		mustWork(t, a.Wait(t.Context()))
+		for _, name := range slices.Backward(m.tree()) {
+			if strings.HasPrefix(name, a.mine.home+"/") {
+				mustWork(t, m.Rmdir(t.Context(), name))
+			}
+		}
+		mustRelease(t, h)
+		mustRelease(t, mustAcquire(t, a))
+		mustBeTidy(t, m, plain)
 	})
 }
 

@@ -239,6 +239,7 @@ var largeDirectories = leased(concat(
 			Adversary: sessions},
 	}),
 	styled("large-ftp-refuse", explore.Directories{Lock: lockName, Plain: true, Session: true, NoReplace: true}, []explore.Config{
+		{Name: "operator-waiter", Roles: roles(rounds(4, ours(0)), ours(1), evictor(plain, 2))},
 		{Name: "plain", Roles: roles(rounds(3, beating(1, ours(0))), rounds(3, ours(1)), impatient(rounds(3, ours(1))), rounds(4, theirs(2))),
 			Adversary: sessions},
 	}),

@@ -76,10 +76,10 @@ var mkdirMutations = []mutation{
 		"a.mine.shown + a.lock.waiterBeats", "a.mine.confirmed + a.lock.waiterBeats"}}},
 
 	{name: "commit a reservation that may be gone", breaks: stuck, config: "plain-operator-waiter|plain-wrong-sweep", edits: []edit{{"plain.go",
-		"	if (a.owned || asNew) && (a.phase != fresh || a.mine.old()) {", "	if asNew && a.phase != fresh {"}}},
+		"	if a.phase != fresh || a.mine.old() {", "	if asNew && a.phase != fresh {"}}},
 
 	{name: "commit in one step a reservation that may be gone", breaks: stuck, limit: 200_000, config: "unmarked-operator-waiting", edits: []edit{{"plain.go",
-		"	if (a.owned || asNew) && (a.phase != fresh || a.mine.old()) {", "	if a.owned && (a.phase != fresh || a.mine.old()) {"}}},
+		"	if a.phase != fresh || a.mine.old() {", "	if !asNew && (a.phase != fresh || a.mine.old()) {"}}},
 
 	{name: "settle while withdrawing", breaks: stuck, config: "ftp-lost-one", edits: []edit{{"attempt.go",
 		"	if a.phase == leaving {\n		if err", "	if a.phase == leaving {\n		a.phase = unsure\n	}\n	if a.mine == nil {\n		if err"}}},
