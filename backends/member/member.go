@@ -28,6 +28,7 @@ type Member struct {
 	leaving bool
 	// Confirmed is when we sent the last request that proved the hold ours.
 	Confirmed time.Duration
+	lease     time.Duration // of the hold
 	// lost is the hold that a call found to be gone; nil: no hold was lost.
 	lost backend.Hold
 	// end is why there is no hold any more, if it was not released in good order.
@@ -134,6 +135,7 @@ func (m *Member) Try(ctx context.Context, r backend.Request) error {
 	}
 	if err == nil {
 		m.attempt, m.Hold, m.Confirmed, m.end = nil, hold, sent, nil
+		m.lease = r.Owner.Lease
 	}
 	return err
 }
@@ -193,11 +195,17 @@ func (m *Member) Withdraw(ctx context.Context) error {
 	return err
 }
 
+// Lapsed reports that the lease was over before a heartbeat succeeded. After that no heartbeat
+// proves anything, unless the system keeps the lock: a breaker may have looked before it.
+func (m *Member) Lapsed() bool {
+	return m.clock.Now() >= m.Confirmed+m.lease && !Kept(m.Hold)
+}
+
 // Heartbeat makes sure that the member is still held.
 func (m *Member) Heartbeat(ctx context.Context) error {
 	sent := m.clock.Now()
 	err := m.call(ctx, m.Hold.Heartbeat, nil)
-	if err == nil {
+	if err == nil && !m.Lapsed() {
 		m.Confirmed = sent
 	}
 	m.noteLoss(err)

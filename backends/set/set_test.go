@@ -5,11 +5,13 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/clock"
 	"locksmith/backends/member"
 	"locksmith/backends/member/membertest"
 	"locksmith/protocol"
@@ -359,6 +361,64 @@ func TestLossBeforeAllAreHeld(t *testing.T) {
 			t.Errorf("the set was confirmed %v ago, want a quarter of a lease (%v) at most", membertest.Request().Clock.Now()-c, membertest.Lease/4)
 		}
 	})
+}
+
+// leapingClock leaps, as the clock of a process does that was stopped. Timers come due later.
+type leapingClock struct {
+	clock.Runtime
+	ahead atomic.Int64 // nanoseconds
+}
+
+func (c *leapingClock) Now() time.Duration { return c.Runtime.Now() + time.Duration(c.ahead.Load()) }
+
+// After a lease without a heartbeat a lock of the set is as good as lost, even if a heartbeat
+// succeeds then: a breaker may have looked before it, and removes the lock a moment later.
+func TestStoppedForLong(t *testing.T) {
+	for name, begin := range map[string]func(t *testing.T, a *attempt, f []*membertest.Fake, stop func()){
+		"between two locks": func(_ *testing.T, _ *attempt, f []*membertest.Fake, stop func()) {
+			f[1].Fail = func(string) error {
+				f[1].Fail = nil
+				stop()
+				return nil
+			}
+		},
+		"while it holds on": func(t *testing.T, a *attempt, f []*membertest.Fake, stop func()) {
+			other := f[1].Alone(t)
+			mustBeRefused(t, holdingOn(a), f[1])
+			time.AfterFunc(membertest.Lease/8, stop)
+			time.AfterFunc(membertest.Lease/2, func() { _ = other.Release(context.Background()) })
+			if err := a.Wait(t.Context()); err != nil || f[0].Beats == 0 {
+				t.Fatalf("lock b was released after half a lease: Wait returns %v after %d heartbeats of lock a, want no error and a heartbeat", err, f[0].Beats)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f, c := membertest.Several("a", "b"), &leapingClock{}
+				a := wish(t, f[0].Lock(), f[1].Lock())
+				a.clock = c
+				var first string
+				begin(t, a, f, func() {
+					first = f[0].Holder()
+					c.ahead.Add(int64(2 * membertest.Lease))
+				})
+				h, err := a.Try(t.Context())
+				if err == nil {
+					if f[0].Holder() == first { // the breaker goes on
+						f[0].Remove()
+					}
+					t.Fatalf("lock a had no heartbeat for two leases, a breaker removes its hold %s, and %s takes it: Try returns a hold of %s, want a refusal", first, f[0].Alone(t).ID(), h.ID())
+				}
+				var held *backend.HeldError
+				if !errors.As(err, &held) || !held.Answered() || f[0].Holder() == first {
+					t.Errorf("lock a had no heartbeat for two leases: Try returns %v, and lock a is held by %q, want a HeldError, and not %s", err, f[0].Holder(), first)
+				}
+				if h := membertest.MustTake(t, a); strings.Contains(h.ID(), first) || !strings.Contains(h.ID(), f[0].Holder()) {
+					t.Errorf("lock a, which lapsed as %s, is held by %s, and the set is held as %s", first, f[0].Holder(), h.ID())
+				}
+			})
+		})
+	}
 }
 
 // If the place of one lock hangs, the set does not keep the other locks from other people. A hold
