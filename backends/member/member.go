@@ -134,7 +134,7 @@ func (m *Member) Try(ctx context.Context, r backend.Request) error {
 		return &backend.HeldError{Lock: m.Address, Obstacle: err}
 	}
 	if err == nil {
-		m.attempt, m.Hold, m.Confirmed, m.end = nil, hold, sent, nil
+		m.attempt, m.Hold, m.Confirmed, m.lost, m.end = nil, hold, sent, nil, nil
 		m.lease = r.Owner.Lease
 	}
 	return err

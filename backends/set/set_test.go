@@ -363,6 +363,30 @@ func TestLossBeforeAllAreHeld(t *testing.T) {
 	})
 }
 
+// Who broke a lock that the set then took anew has nothing to do with a later loss.
+func TestNoteOfEarlierLoss(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := membertest.Several("a", "b")
+		other := f[1].Alone(t)
+		a := holdingOn(wish(t, f[0].Lock(), f[1].Lock()))
+		mustBeRefused(t, a, f[1])
+		time.Sleep(membertest.Lease / 2)
+		f[0].Remove()
+		if err := other.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		mustBeRefused(t, a, membertest.New("fake:/a"))
+		h := membertest.MustTake(t, a)
+		f[1].Remove()
+		if err := h.Heartbeat(t.Context()); !errors.Is(err, backend.ErrGone) {
+			t.Fatal(err)
+		}
+		if n, err := h.(backend.NotedHold).Note(t.Context()); err != nil || n == nil || n.Host != "b" {
+			t.Errorf("lock a was broken before the set took it anew, and lock b was broken now: the note is %v, %v, want that of b", n, err)
+		}
+	})
+}
+
 // leapingClock leaps, as the clock of a process does that was stopped. Timers come due later.
 type leapingClock struct {
 	clock.Runtime
