@@ -19,7 +19,8 @@ type Member struct {
 	Lock
 	clock   clock.Clock
 	attempt backend.Attempt // begun and refused; nil: there is none
-	// abandoned says that an attempt whose call hangs will not be used again.
+	// abandoned says that the attempt will not be used again, but withdrawn: by a call that hangs, if
+	// there is one, and else before the next attempt.
 	abandoned atomic.Bool
 	// Hold is the lock's hold; nil: the lock is not held.
 	Hold backend.Hold
@@ -94,6 +95,7 @@ func (m *Member) Begin(r backend.Request) error {
 	a, err := m.Locker.Attempt(m.Ask(r))
 	if err == nil {
 		m.attempt = a
+		m.abandoned.Store(false)
 	}
 	return err
 }
@@ -120,14 +122,13 @@ func (m *Member) Try(ctx context.Context, r backend.Request) error {
 		hold, err = attempt.Try(ctx)
 		return err
 	}, func(err error) {
-		switch {
-		case err == nil:
-			m.attempt = nil
-			if err := hold.Release(context.Background()); !isOver(err) {
-				m.late = hold
-			}
-		case m.abandoned.Load():
-			_ = attempt.Withdraw(context.Background())
+		if err != nil {
+			m.tidy(err)
+			return
+		}
+		m.attempt = nil
+		if err := hold.Release(context.Background()); !isOver(err) {
+			m.late = hold
 		}
 	})
 	if errors.Is(err, backend.ErrNoAnswer) {
@@ -140,9 +141,12 @@ func (m *Member) Try(ctx context.Context, r backend.Request) error {
 	return err
 }
 
-// leave ends a release that had no answer.
+// leave ends a withdrawal that failed, or a release that had no answer.
 func (m *Member) leave(ctx context.Context) error {
-	if m.Hold == nil {
+	switch {
+	case m.attempt != nil && m.abandoned.Load():
+		return m.Withdraw(ctx)
+	case m.Hold == nil:
 		return nil
 	}
 	switch err := m.Release(ctx); {
@@ -154,20 +158,27 @@ func (m *Member) leave(ctx context.Context) error {
 	return nil
 }
 
-// releaseAgain is how long Wait waits if the lock cannot be released.
-const releaseAgain = time.Second
+// leaveAgain is how long Wait waits if the lock cannot be released, or the attempt not withdrawn.
+const leaveAgain = time.Second
 
 // Wait waits until another try is worth its cost, and first of all for a call that hangs.
 func (m *Member) Wait(ctx context.Context) error {
 	return m.call(ctx, func(ctx context.Context) error {
 		switch {
+		case m.leaving, m.attempt != nil && m.abandoned.Load():
+			clock.Sleep(ctx, m.clock, leaveAgain)
 		case m.attempt != nil:
 			return m.attempt.Wait(ctx)
-		case m.leaving:
-			clock.Sleep(ctx, m.clock, releaseAgain)
 		}
 		return ctx.Err()
-	}, nil)
+	}, m.tidy)
+}
+
+// tidy withdraws an abandoned attempt after a call that hung.
+func (m *Member) tidy(error) {
+	if m.attempt != nil && m.abandoned.Load() {
+		m.withdrawn(m.attempt.Withdraw(context.Background()))
+	}
 }
 
 // End releases the lock, or removes every trace of a refused attempt.
@@ -178,7 +189,7 @@ func (m *Member) End(ctx context.Context) error {
 	return m.Withdraw(ctx)
 }
 
-// Withdraw removes every trace of a refused attempt.
+// Withdraw removes every trace of a refused attempt. If it fails, it may be called again.
 func (m *Member) Withdraw(ctx context.Context) error {
 	m.abandoned.Store(true)
 	err := m.call(ctx, func(ctx context.Context) error {
@@ -186,13 +197,20 @@ func (m *Member) Withdraw(ctx context.Context) error {
 			return nil
 		}
 		return m.attempt.Withdraw(ctx)
-	}, nil)
+	}, m.withdrawn)
 	if errors.Is(err, backend.ErrNoAnswer) {
 		return fmt.Errorf("%s: withdraw: %w", m.Address, err)
 	}
-	m.attempt = nil
-	m.abandoned.Store(false)
+	m.withdrawn(err)
 	return err
+}
+
+// withdrawn notes what a withdrawal returned. After an error there may be a trace of the attempt, or
+// even its lock, so the attempt stays.
+func (m *Member) withdrawn(err error) {
+	if err == nil {
+		m.attempt = nil
+	}
 }
 
 // Lapsed reports that the lease was over before a heartbeat succeeded. After that no heartbeat

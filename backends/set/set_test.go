@@ -363,6 +363,52 @@ func TestLossBeforeAllAreHeld(t *testing.T) {
 	})
 }
 
+// A set leaves the queue of the lock that was refused before the last. If that fails at first, or
+// hangs, the set leaves it before it comes for the lock again.
+func TestLeavesQueue(t *testing.T) {
+	for name, trouble := range map[string]func() error{
+		"fails":             func() error { return errors.New("no answer") },
+		"hangs, then fails": func() error { time.Sleep(membertest.Lease / 2); return errors.New("no answer") },
+		"hangs":             func() error { time.Sleep(membertest.Lease / 2); return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := membertest.Several("a", "b")
+				other := f[1].Alone(t)
+				a := holdingOn(wish(t, f[0].Lock(), f[1].Lock()))
+				mustBeRefused(t, a, f[1])
+				if err := a.Wait(t.Context()); err != nil { // until it gives back
+					t.Fatal(err)
+				}
+				another := f[0].Alone(t)
+				withdrawals := 0
+				f[1].Fail = func(op string) error {
+					if op == "withdraw" {
+						if withdrawals++; withdrawals == 1 {
+							return trouble()
+						}
+					}
+					return nil
+				}
+				mustBeRefused(t, a, f[0])
+				time.Sleep(membertest.Lease)
+				for _, h := range []backend.Hold{other, another} {
+					if err := h.Release(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+				}
+				h, err := backend.Acquire(t.Context(), a)
+				if err != nil || f[1].Waiters != 0 {
+					t.Fatalf("the first withdrawal from lock b %s: Acquire returns %v, and %d wait for b, want no error and nobody", name, err, f[1].Waiters)
+				}
+				if err := h.Release(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
 // Who broke a lock that the set then took anew has nothing to do with a later loss.
 func TestNoteOfEarlierLoss(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
