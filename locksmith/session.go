@@ -75,7 +75,7 @@ func (s *session) keep() error {
 			err := fmt.Errorf("it was held for %v, as long as it may be", s.helper.Request.Owner.MaxHold)
 			return &LossError{Lock: s.helper.Address, Code: protocol.MaxHold, Err: err, Left: min(s.left(), stopTime)}
 		}
-		err := s.beat()
+		err := s.beat(s.context())
 		if asLoss(err) != nil {
 			return err
 		}
@@ -94,10 +94,10 @@ func (s *session) keep() error {
 // lastMoment is the moment at which a holder whose heartbeats fail declares the lock lost.
 func (s *session) lastMoment() time.Duration { return s.confirmed + s.lease*3/4 }
 
-// beat sends one heartbeat. Its answer must come by the last moment. If the last moment has passed
+// beat sends one heartbeat, unless ctx ends. Its answer must come by the last moment. If the last moment has passed
 // though no heartbeat failed, this process was stopped: then the answer has until the end of the
 // lease and, if the lock is kept, at least a quarter of a lease from now.
-func (s *session) beat() error {
+func (s *session) beat(ctx context.Context) error {
 	sent := s.now()
 	limit := s.lastMoment()
 	if sent >= limit {
@@ -109,10 +109,10 @@ func (s *session) beat() error {
 			limit = max(limit, sent+s.lease/4)
 		}
 	}
-	_, err := s.call(s.context(), limit-sent, s.lease/4, s.hold.Heartbeat)
+	_, err := s.call(ctx, limit-sent, s.lease/4, s.hold.Heartbeat)
 	if now := s.now(); errors.Is(err, backend.ErrNoAnswer) && s.kept() && now > limit+answerTime {
 		sent = now // we were stopped during that call, so another heartbeat decides
-		_, err = s.call(s.context(), s.lease/4, s.lease/4, s.hold.Heartbeat)
+		_, err = s.call(ctx, s.lease/4, s.lease/4, s.hold.Heartbeat)
 	}
 	// After the lease a success proves nothing, unless the lock is kept: a breaker may have looked
 	// before it.
@@ -142,7 +142,7 @@ func (s *session) renewIfLate() error {
 	if err := s.checkLease(nil); err != nil {
 		return err
 	}
-	return s.beat()
+	return s.beat(s.context())
 }
 
 // checkLease returns the loss if the lease is over. A kept lock is not lost before a heartbeat
