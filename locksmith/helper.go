@@ -68,10 +68,11 @@ type Helper struct {
 	// the threads that this one needs.
 	HasThreads bool
 
-	behind int32 // 1: a call was left behind; read and written by sync/atomic
+	behind int32 // 1: something was left behind (LeftBehind); read and written by sync/atomic
 }
 
-// LeftBehind reports, after Run, that a call which hangs was left behind, and may go on.
+// LeftBehind reports, after Run, that a call which hangs was left behind, and may go on, or that a
+// lock or a trace of waiting was, which could not be removed.
 func (h *Helper) LeftBehind() bool { return atomic.LoadInt32(&h.behind) != 0 }
 
 func (h *Helper) leaveBehind() { atomic.StoreInt32(&h.behind, 1) }

@@ -452,6 +452,25 @@ func TestLateAndStuck(t *testing.T) {
 	})
 }
 
+// TestLateAndLeft: a process that has left a lock behind must not serve another acquisition, for while
+// it lives the system may keep that lock.
+func TestLateAndLeft(t *testing.T) {
+	for _, left := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			c := &jumpingClock{start: clock.Runtime{}.Now()}
+			w := &world{clock: c, kept: true, tryTakes: lease / 4, beatErr: func(int) error { return errServer }}
+			if left {
+				w.releaseErr = w.beatErr
+			}
+			h := &Helper{Address: "fake:/x", Locker: w, Client: &fakeClient{ctx: t.Context(), clock: c}, Log: hclog.NewNullLogger(),
+				Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: lease}, Clock: c}}
+			if _, err := h.Run(); err == nil || asLoss(err) != nil || w.inside != left || h.LeftBehind() != left {
+				t.Errorf("a lock came too late, and is there in the end: %v; Run returns %v, and LeftBehind returns %v, want an error that is no loss, and %v", w.inside, err, h.LeftBehind(), left)
+			}
+		})
+	}
+}
+
 // TestLateAtADeadPlace: a place that gave a lock, though too late, has answered. So if the place
 // does not answer after that, a helper that waits without a limit bears it for longer than a
 // lease.

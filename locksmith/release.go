@@ -152,6 +152,7 @@ func (s *session) giveBack() bool {
 	if err == nil || errors.Is(err, backend.ErrGone) {
 		return true
 	}
+	s.helper.leaveBehind()
 	s.helper.Log.Error("could not remove what is left of the lock", "lock", s.helper.Address, "error", err)
 	return false
 }
