@@ -127,7 +127,9 @@ func (m *Member) Try(ctx context.Context, r backend.Request) error {
 			return
 		}
 		m.attempt = nil
-		if err := hold.Release(context.Background()); !isOver(err) {
+		if err := hold.Release(context.Background()); isOver(err) {
+			m.end = err
+		} else {
 			m.late = hold
 		}
 	})
@@ -143,17 +145,16 @@ func (m *Member) Try(ctx context.Context, r backend.Request) error {
 
 // leave ends a withdrawal that failed, or a release that had no answer.
 func (m *Member) leave(ctx context.Context) error {
-	switch {
-	case m.attempt != nil && m.abandoned.Load():
+	if m.attempt != nil && m.abandoned.Load() {
 		return m.Withdraw(ctx)
-	case m.Hold == nil:
-		return nil
 	}
-	switch err := m.Release(ctx); {
-	case m.Hold != nil:
-		return &backend.HeldError{Lock: m.Address, Obstacle: fmt.Errorf("release it before it is taken again: %w", err)}
-	case errors.Is(err, backend.ErrStays):
-		return err
+	if m.Hold != nil {
+		if err := m.Release(ctx); m.Hold != nil {
+			return &backend.HeldError{Lock: m.Address, Obstacle: fmt.Errorf("release it before it is taken again: %w", err)}
+		}
+	}
+	if errors.Is(m.end, backend.ErrStays) { // perhaps nobody has been told yet
+		return m.end
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package set
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -235,6 +236,20 @@ func TestGivenBackWithoutAnswer(t *testing.T) {
 			h := membertest.MustTake(t, a)
 			if id := f[0].Holder(); id == first || !strings.Contains(h.ID(), id) {
 				t.Errorf("the set gave back its hold %s of lock a, and then took the set anew as %s: lock a is held by %s, want another id, for the first request may be executed yet", first, h.ID(), id)
+			}
+		})
+	})
+	t.Run("something stays", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			a, f, _ := backedOff(t, time.Second, false)
+			f[0].Fail = func(op string) error {
+				if op == "release" {
+					return fmt.Errorf("%w", backend.ErrStays)
+				}
+				return nil
+			}
+			if _, err := a.Try(t.Context()); !errors.Is(err, backend.ErrStays) {
+				t.Errorf("what is left of lock a, which the set gave back, stays until somebody removes it: Try returns %v, want ErrStays, because the set would wait for itself", err)
 			}
 		})
 	})
@@ -520,6 +535,27 @@ func TestPlaceThatHangs(t *testing.T) {
 		close(answer)
 		synctest.Wait()
 		membertest.MustBeFree(t, f...)
+	})
+}
+
+// If something stays of a lock that came too late, the set cannot be held. It would wait for itself.
+func TestLateLockLeavesSomething(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := membertest.Several("a", "b")
+		answer := make(chan struct{})
+		hang := membertest.HangAt("try", answer)
+		f[1].Fail = func(op string) error {
+			if op == "release" {
+				return fmt.Errorf("%w", backend.ErrStays)
+			}
+			return hang(op)
+		}
+		a := wish(t, f[0].Lock(), f[1].Lock())
+		mustBeRefused(t, a, membertest.New("fake:/b"))
+		close(answer)
+		if _, err := backend.Acquire(t.Context(), a); !errors.Is(err, backend.ErrStays) {
+			t.Errorf("lock b came too late, and what is left of it stays until somebody removes it: Acquire returns %v, want ErrStays", err)
+		}
 	})
 }
 
