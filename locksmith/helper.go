@@ -52,7 +52,7 @@ type Helper struct {
 	ReleaseTimeout time.Duration
 	Once           *Once // nil: what the lock guards may be done each time that the lock is held
 	// Remember, if not nil, stores what was seen of other holders and waiters, for later tries of
-	// other processes. It is called when the lock was refused.
+	// other processes. It is called when the lock was refused, and may hang.
 	Remember func()
 	// Hopeless, if not nil, says why a wait for this holder would never end, or returns "". Only
 	// a helper that would wait forever asks.

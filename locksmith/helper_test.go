@@ -15,6 +15,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
+	"locksmith/backends/detached"
 	"locksmith/backends/owner"
 	"locksmith/protocol"
 )
@@ -466,6 +467,33 @@ func TestLateAndLeft(t *testing.T) {
 				Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: lease}, Clock: c}}
 			if _, err := h.Run(); err == nil || asLoss(err) != nil || w.inside != left || h.LeftBehind() != left {
 				t.Errorf("a lock came too late, and is there in the end: %v; Run returns %v, and LeftBehind returns %v, want an error that is no loss, and %v", w.inside, err, h.LeftBehind(), left)
+			}
+		})
+	}
+}
+
+// TestMemoryHangs: a home directory on a dead server, where what was seen of others is kept, does not
+// keep a waiter from its timeout, nor from a lock that becomes free.
+func TestMemoryHangs(t *testing.T) {
+	for heldFor, code := range map[time.Duration]protocol.Code{lease: "", time.Hour: protocol.Timeout} {
+		synctest.Test(t, func(t *testing.T) {
+			c := &jumpingClock{start: clock.Runtime{}.Now()}
+			ctx, cancel := context.WithCancelCause(t.Context())
+			time.AfterFunc(2*lease, func() { cancel(ErrStdinClosed) })
+			w := &world{clock: c, heldFor: heldFor}
+			var calls atomic.Int64
+			never := make(chan struct{})
+			h := &Helper{Address: "fake:/x", Locker: w, Client: &fakeClient{ctx: ctx, clock: c}, Timeout: 3 * lease / 2, ReleaseTimeout: time.Minute, Log: hclog.NewNullLogger(),
+				Remember: func() { calls.Add(1); <-never },
+				Request:  backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: lease}, Clock: c}}
+			run := detached.GoErr(func() error { _, err := h.Run(); return err })
+			time.Sleep(3 * lease)
+			if !run.IsBack() || calls.Load() != 1 || !h.LeftBehind() {
+				t.Errorf("the lock is held for %v by somebody else, and Remember hangs: Run has returned after %v: %v; %d calls of Remember, and LeftBehind returns %v; want true, 1 and true", heldFor, c.Now(), run.IsBack(), calls.Load(), h.LeftBehind())
+			}
+			close(never)
+			if _, err := run.Result(); code == "" && err != nil || code != "" && CodeOf(err) != code {
+				t.Errorf("the lock is held for %v by somebody else, and Remember hangs: Run returns %v, want code %q", heldFor, err, code)
 			}
 		})
 	}
