@@ -90,7 +90,8 @@ type Client interface {
 	Context() context.Context
 	// Waiting tells who holds the lock. It may be called again and again.
 	Waiting(*backend.HeldError)
-	// Start tells that the lock is held. If it returns an error, the lock is released.
+	// Start tells that the lock is held. If it returns an error, the lock is released. While it takes
+	// long, the lock is tended.
 	Start(protocol.Grant) error
 	// Beat tells that a heartbeat succeeded, which was sent this long ago.
 	Beat(ago time.Duration)
@@ -140,12 +141,13 @@ func (h *Helper) Run() (time.Duration, error) {
 			heir.Inherit(lent.Lend)
 		}
 	}
-	if err := h.Client.Start(grant); err != nil {
+	loss, err := s.start(grant)
+	if err != nil {
 		_, err = s.abandon(err)
 		return 0, err
 	}
 	h.Log.Debug("acquired", "lock", h.Address, "id", hold.ID())
-	err = s.run()
+	err = s.run(loss)
 	return h.Request.Clock.Now() - acquired, err
 }
 

@@ -499,6 +499,64 @@ func TestMemoryHangs(t *testing.T) {
 	}
 }
 
+// A slowStart is a command that takes its time to start, as from a dead disk.
+type slowStart struct {
+	fakeClient
+	takes   time.Duration
+	started func()
+}
+
+func (c *slowStart) Start(g protocol.Grant) error {
+	c.clock.(*jumpingClock).Sleep(c.takes)
+	c.started()
+	return c.fakeClient.Start(g)
+}
+
+// TestSlowStart: a command that takes longer than the lease to start has the lock when it has started.
+// If the lock was lost meanwhile, the command is told so at once.
+func TestSlowStart(t *testing.T) {
+	const takes = 2*lease + lease/5
+	for _, lost := range []bool{false, true} {
+		for _, startErr := range []error{nil, errServer} {
+			synctest.Test(t, func(t *testing.T) {
+				clk := &jumpingClock{start: clock.Runtime{}.Now()}
+				ctx, cancel := context.WithCancelCause(t.Context())
+				time.AfterFunc(3*lease, func() { cancel(ErrStdinClosed) })
+				w := &world{clock: clk}
+				var last atomic.Int64 // when the last heartbeat succeeded
+				w.beatErr = func(n int) error {
+					if lost && n > 1 {
+						w.inside = false
+						return backend.ErrGone
+					}
+					last.Store(int64(clk.Now()))
+					return nil
+				}
+				g := &slowStart{fakeClient: fakeClient{ctx: ctx, clock: clk, startErr: startErr}, takes: takes, started: func() {
+					if age := clk.Now() - time.Duration(last.Load()); age > lease/2 && !lost {
+						t.Errorf("when the command has started, the last heartbeat was %v ago, and the lease is %v", age, lease)
+					}
+				}}
+				h := &Helper{Address: "fake:/x", Locker: w, Client: g, Timeout: Forever, ReleaseTimeout: time.Minute, Log: hclog.NewNullLogger(),
+					Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: lease}, Clock: clk}}
+				_, err := h.Run()
+				switch loss := asLoss(err); {
+				case startErr != nil:
+					if !errors.Is(err, startErr) || g.lost != nil || w.inside {
+						t.Errorf("the command could not be started: Run returns %v, tells of the loss %v, and the lock is there: %v", err, g.lost, w.inside)
+					}
+				case lost:
+					if loss == nil || loss.Code != protocol.Gone || g.lostAt != takes {
+						t.Errorf("the lock was lost while the command started: Run returns %v, and tells of the loss %v after %v, want code %s after %v", err, g.lost, g.lostAt, protocol.Gone, takes)
+					}
+				case err != nil || g.lost != nil || w.inside:
+					t.Errorf("the command started after %v: Run returns %v, tells of the loss %v, and the lock is there: %v", takes, err, g.lost, w.inside)
+				}
+			})
+		}
+	}
+}
+
 // TestLateAtADeadPlace: a place that gave a lock, though too late, has answered. So if the place
 // does not answer after that, a helper that waits without a limit bears it for longer than a
 // lease.

@@ -34,15 +34,51 @@ type session struct {
 	skip, pause int
 }
 
+// start tells the client that the lock is held. It may take long, as for a command on a dead disk, and
+// the command must have the lock when it begins. So start sends heartbeats meanwhile. loss says that
+// the lock was lost before the client was told that it is held.
+func (s *session) start(g protocol.Grant) (loss, err error) {
+	client := s.helper.Client
+	if s.helper.Brief {
+		return nil, client.Start(g)
+	}
+	starting, started := context.WithCancel(context.Background())
+	told := detached.GoErr(func() error {
+		defer started()
+		return client.Start(g)
+	})
+	for next := s.confirmed + s.every; loss == nil; {
+		if told.Await(context.Background(), s.clock(), max(next-s.now(), s.every/4), 0) {
+			break
+		}
+		err := s.checkLease(nil)
+		if err == nil {
+			err = s.beat(starting)
+		}
+		next = s.confirmed + s.every
+		switch {
+		case asLoss(err) != nil:
+			loss = err
+		case err != nil && starting.Err() == nil:
+			s.complain("heartbeat failed, trying again", err)
+			next = min(s.now()+s.every/4, s.lastMoment())
+		}
+	}
+	_, err = told.Result()
+	return loss, err
+}
+
 // run holds the lock until it is not wanted, or lost, or may be held no longer. Then it releases
-// the lock, or what is left of a lost one.
-func (s *session) run() error {
+// the lock, or what is left of a lost one. err is its loss, if it is lost already.
+func (s *session) run(err error) error {
 	defer func() {
 		if s.tending != nil && !s.tending.IsBack() {
 			s.helper.leaveBehind()
 		}
 	}()
-	err := s.keep()
+	if err == nil {
+		err = s.keep()
+	}
 	if loss := asLoss(err); loss != nil && loss.Code == protocol.MaxHold {
 		return s.overstay(loss)
 	}
