@@ -52,7 +52,7 @@ type Helper struct {
 	ReleaseTimeout time.Duration
 	Once           *Once // nil: what the lock guards may be done each time that the lock is held
 	// Remember, if not nil, stores what was seen of other holders and waiters, for later tries of
-	// other processes. It is called when the lock was refused.
+	// other processes. It is called when the lock was refused, and may hang.
 	Remember func()
 	// Hopeless, if not nil, says why a wait for this holder would never end, or returns "". Only
 	// a helper that would wait forever asks.
@@ -68,10 +68,11 @@ type Helper struct {
 	// the threads that this one needs.
 	HasThreads bool
 
-	behind int32 // 1: a call was left behind; read and written by sync/atomic
+	behind int32 // 1: something was left behind (LeftBehind); read and written by sync/atomic
 }
 
-// LeftBehind reports, after Run, that a call which hangs was left behind, and may go on.
+// LeftBehind reports, after Run, that a call which hangs was left behind, and may go on, or that a
+// lock or a trace of waiting was, which could not be removed.
 func (h *Helper) LeftBehind() bool { return atomic.LoadInt32(&h.behind) != 0 }
 
 func (h *Helper) leaveBehind() { atomic.StoreInt32(&h.behind, 1) }
@@ -89,7 +90,8 @@ type Client interface {
 	Context() context.Context
 	// Waiting tells who holds the lock. It may be called again and again.
 	Waiting(*backend.HeldError)
-	// Start tells that the lock is held. If it returns an error, the lock is released.
+	// Start tells that the lock is held. If it returns an error, the lock is released. While it takes
+	// long, the lock is tended.
 	Start(protocol.Grant) error
 	// Beat tells that a heartbeat succeeded, which was sent this long ago.
 	Beat(ago time.Duration)
@@ -139,12 +141,13 @@ func (h *Helper) Run() (time.Duration, error) {
 			heir.Inherit(lent.Lend)
 		}
 	}
-	if err := h.Client.Start(grant); err != nil {
+	loss, err := s.start(grant)
+	if err != nil {
 		_, err = s.abandon(err)
 		return 0, err
 	}
 	h.Log.Debug("acquired", "lock", h.Address, "id", hold.ID())
-	err = s.run()
+	err = s.run(loss)
 	return h.Request.Clock.Now() - acquired, err
 }
 

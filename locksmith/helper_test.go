@@ -15,6 +15,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
+	"locksmith/backends/detached"
 	"locksmith/backends/owner"
 	"locksmith/protocol"
 )
@@ -450,6 +451,110 @@ func TestLateAndStuck(t *testing.T) {
 			t.Errorf("Run returns %v after taking the lock %d times, and told the client %v; want code %s and \"too slow for the lease\" after one, and nothing told", err, w.taken, g.log, protocol.Unreachable)
 		}
 	})
+}
+
+// TestLateAndLeft: a process that has left a lock behind must not serve another acquisition, for while
+// it lives the system may keep that lock.
+func TestLateAndLeft(t *testing.T) {
+	for _, left := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			c := &jumpingClock{start: clock.Runtime{}.Now()}
+			w := &world{clock: c, kept: true, tryTakes: lease / 4, beatErr: func(int) error { return errServer }}
+			if left {
+				w.releaseErr = w.beatErr
+			}
+			h := &Helper{Address: "fake:/x", Locker: w, Client: &fakeClient{ctx: t.Context(), clock: c}, Log: hclog.NewNullLogger(),
+				Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: lease}, Clock: c}}
+			if _, err := h.Run(); err == nil || asLoss(err) != nil || w.inside != left || h.LeftBehind() != left {
+				t.Errorf("a lock came too late, and is there in the end: %v; Run returns %v, and LeftBehind returns %v, want an error that is no loss, and %v", w.inside, err, h.LeftBehind(), left)
+			}
+		})
+	}
+}
+
+// TestMemoryHangs: a home directory on a dead server, where what was seen of others is kept, does not
+// keep a waiter from its timeout, nor from a lock that becomes free.
+func TestMemoryHangs(t *testing.T) {
+	for heldFor, code := range map[time.Duration]protocol.Code{lease: "", time.Hour: protocol.Timeout} {
+		synctest.Test(t, func(t *testing.T) {
+			c := &jumpingClock{start: clock.Runtime{}.Now()}
+			ctx, cancel := context.WithCancelCause(t.Context())
+			time.AfterFunc(2*lease, func() { cancel(ErrStdinClosed) })
+			w := &world{clock: c, heldFor: heldFor}
+			var calls atomic.Int64
+			never := make(chan struct{})
+			h := &Helper{Address: "fake:/x", Locker: w, Client: &fakeClient{ctx: ctx, clock: c}, Timeout: 3 * lease / 2, ReleaseTimeout: time.Minute, Log: hclog.NewNullLogger(),
+				Remember: func() { calls.Add(1); <-never },
+				Request:  backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: lease}, Clock: c}}
+			run := detached.GoErr(func() error { _, err := h.Run(); return err })
+			time.Sleep(3 * lease)
+			if !run.IsBack() || calls.Load() != 1 || !h.LeftBehind() {
+				t.Errorf("the lock is held for %v by somebody else, and Remember hangs: Run has returned after %v: %v; %d calls of Remember, and LeftBehind returns %v; want true, 1 and true", heldFor, c.Now(), run.IsBack(), calls.Load(), h.LeftBehind())
+			}
+			close(never)
+			if _, err := run.Result(); code == "" && err != nil || code != "" && CodeOf(err) != code {
+				t.Errorf("the lock is held for %v by somebody else, and Remember hangs: Run returns %v, want code %q", heldFor, err, code)
+			}
+		})
+	}
+}
+
+// A slowStart is a command that takes its time to start, as from a dead disk.
+type slowStart struct {
+	fakeClient
+	takes   time.Duration
+	started func()
+}
+
+func (c *slowStart) Start(g protocol.Grant) error {
+	c.clock.(*jumpingClock).Sleep(c.takes)
+	c.started()
+	return c.fakeClient.Start(g)
+}
+
+// TestSlowStart: a command that takes longer than the lease to start has the lock when it has started.
+// If the lock was lost meanwhile, the command is told so at once.
+func TestSlowStart(t *testing.T) {
+	const takes = 2*lease + lease/5
+	for _, lost := range []bool{false, true} {
+		for _, startErr := range []error{nil, errServer} {
+			synctest.Test(t, func(t *testing.T) {
+				clk := &jumpingClock{start: clock.Runtime{}.Now()}
+				ctx, cancel := context.WithCancelCause(t.Context())
+				time.AfterFunc(3*lease, func() { cancel(ErrStdinClosed) })
+				w := &world{clock: clk}
+				var last atomic.Int64 // when the last heartbeat succeeded
+				w.beatErr = func(n int) error {
+					if lost && n > 1 {
+						w.inside = false
+						return backend.ErrGone
+					}
+					last.Store(int64(clk.Now()))
+					return nil
+				}
+				g := &slowStart{fakeClient: fakeClient{ctx: ctx, clock: clk, startErr: startErr}, takes: takes, started: func() {
+					if age := clk.Now() - time.Duration(last.Load()); age > lease/2 && !lost {
+						t.Errorf("when the command has started, the last heartbeat was %v ago, and the lease is %v", age, lease)
+					}
+				}}
+				h := &Helper{Address: "fake:/x", Locker: w, Client: g, Timeout: Forever, ReleaseTimeout: time.Minute, Log: hclog.NewNullLogger(),
+					Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: lease}, Clock: clk}}
+				_, err := h.Run()
+				switch loss := asLoss(err); {
+				case startErr != nil:
+					if !errors.Is(err, startErr) || g.lost != nil || w.inside {
+						t.Errorf("the command could not be started: Run returns %v, tells of the loss %v, and the lock is there: %v", err, g.lost, w.inside)
+					}
+				case lost:
+					if loss == nil || loss.Code != protocol.Gone || g.lostAt != takes {
+						t.Errorf("the lock was lost while the command started: Run returns %v, and tells of the loss %v after %v, want code %s after %v", err, g.lost, g.lostAt, protocol.Gone, takes)
+					}
+				case err != nil || g.lost != nil || w.inside:
+					t.Errorf("the command started after %v: Run returns %v, tells of the loss %v, and the lock is there: %v", takes, err, g.lost, w.inside)
+				}
+			})
+		}
+	}
 }
 
 // TestLateAtADeadPlace: a place that gave a lock, though too late, has answered. So if the place

@@ -100,6 +100,24 @@ func TestHeldTooLong(t *testing.T) {
 	}
 }
 
+// TestDescendantsStop: when a command has ended, its descendants may go on for longer than the lease.
+// Nobody else gets the lock before they have ended, though the command does not want it any more.
+func TestDescendantsStop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		clk := &jumpingClock{start: clock.Runtime{}.Now()}
+		w := &world{clock: clk, beatTakes: time.Millisecond}
+		ctx, end := context.WithCancel(t.Context())
+		g := &slowClient{fakeClient: fakeClient{ctx: ctx, clock: clk}, stops: 5 * lease, beforeIt: func() {}}
+		time.AfterFunc(lease+time.Second, end) // a second after the limit
+		h := &Helper{Address: "fake:/x", Locker: w, Client: g, Timeout: Forever, ReleaseTimeout: time.Minute, Log: hclog.NewNullLogger(),
+			Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: lease, MaxHold: lease}, Clock: clk}}
+		_, err := h.Run()
+		if CodeOf(err) != protocol.MaxHold || g.stopped < 6*lease || w.inside {
+			t.Errorf("the descendants of the command stopped after %v: Run returns %v, and at its end the lock is there: %v; want code %s after %v, and no lock: no heartbeat failed", g.stopped, err, w.inside, protocol.MaxHold, 6*lease)
+		}
+	})
+}
+
 // TestLetGoInTime: a client that lets go before the limit is told nothing.
 func TestLetGoInTime(t *testing.T) {
 	live(t, time.Minute, Forever, nil, func(w *world, g *fakeClient, held time.Duration, err error) {

@@ -108,14 +108,19 @@ func (s *session) logLoss(loss *LossError) {
 }
 
 // overstay gives up a lock that was held for as long as it may be. It tells the client of a loss.
-// Nobody else gets the lock until the guarded work has stopped. If the lock is really lost
-// meanwhile, the work must stop at once.
+// Nobody else gets the lock until the guarded work has stopped, which may be later than the end of
+// the client's context. If the lock is really lost meanwhile, the work must stop at once.
 func (s *session) overstay(loss *LossError) error {
 	ctx, hurry := context.WithCancel(context.Background())
 	defer hurry()
-	told := detached.GoErr(func() error { s.helper.Client.Lost(ctx, loss); return nil })
+	working, stopped := context.WithCancel(context.Background())
+	told := detached.GoErr(func() error {
+		defer stopped()
+		s.helper.Client.Lost(ctx, loss)
+		return nil
+	})
 	for !told.Await(context.Background(), s.clock(), s.every, 0) {
-		if err := s.beat(); asLoss(err) != nil {
+		if err := s.beat(working); asLoss(err) != nil {
 			hurry()
 			<-told.Done()
 		}
@@ -147,6 +152,7 @@ func (s *session) giveBack() bool {
 	if err == nil || errors.Is(err, backend.ErrGone) {
 		return true
 	}
+	s.helper.leaveBehind()
 	s.helper.Log.Error("could not remove what is left of the lock", "lock", s.helper.Address, "error", err)
 	return false
 }

@@ -35,15 +35,52 @@ type session struct {
 	skip, pause int
 }
 
+// start tells the client that the lock is held. That may take long, as when a command comes from a
+// dead disk, and the client must have the lock when its work begins. So start sends heartbeats
+// meanwhile. loss says that the lock was lost before the client was told that it is held.
+func (s *session) start(g protocol.Grant) (loss, err error) {
+	client := s.helper.Client
+	if s.helper.Brief {
+		return nil, client.Start(g)
+	}
+	starting, started := context.WithCancel(context.Background())
+	told := detached.GoErr(func() error {
+		defer started()
+		return client.Start(g)
+	})
+	for next := s.confirmed + s.every; loss == nil; {
+		if told.Await(context.Background(), s.clock(), max(next-s.now(), s.every/4), 0) {
+			break
+		}
+		err := s.checkLease(nil)
+		if err == nil {
+			err = s.beat(starting)
+		}
+		next = s.confirmed + s.every
+		switch {
+		case asLoss(err) != nil:
+			loss = err
+		case err != nil && starting.Err() == nil:
+			s.complain("heartbeat failed, trying again", err)
+			next = min(s.now()+s.every/4, s.lastMoment())
+		}
+	}
+	_, err = told.Result()
+	return loss, err
+}
+
 // run holds the lock until the client does not want it any more, the lock is lost, or MaxHold is
-// over. Then run releases the lock. Of a lost lock it removes what may be left (lost).
-func (s *session) run() error {
+// over. Then run releases the lock. Of a lost lock it removes what may be left (lost). err is the
+// loss if the lock is lost already.
+func (s *session) run(err error) error {
 	defer func() {
 		if s.tending != nil && !s.tending.IsBack() {
 			s.helper.leaveBehind()
 		}
 	}()
-	err := s.keep()
+	if err == nil {
+		err = s.keep()
+	}
 	if loss := asLoss(err); loss != nil && loss.Code == protocol.MaxHold {
 		return s.overstay(loss)
 	}
@@ -77,7 +114,7 @@ func (s *session) keep() error {
 			err := fmt.Errorf("it was held for %v, as long as it may be", s.helper.Request.Owner.MaxHold)
 			return &LossError{Lock: s.helper.Address, Code: protocol.MaxHold, Err: err, Left: min(s.left(), stopTime)}
 		}
-		err := s.beat()
+		err := s.beat(s.context())
 		if asLoss(err) != nil {
 			return err
 		}
@@ -96,10 +133,10 @@ func (s *session) keep() error {
 // lastMoment is the moment at which a holder whose heartbeats fail declares the lock lost.
 func (s *session) lastMoment() time.Duration { return s.confirmed + s.lease*3/4 }
 
-// beat sends one heartbeat. The answer must come by the last moment. If the last moment has passed
-// and no heartbeat has failed, this process was stopped. Then the answer must come by the end of
-// the lease. If the lock is kept, the answer has at least a quarter of a lease from now.
-func (s *session) beat() error {
+// beat sends one heartbeat, unless ctx ends. The answer must come by the last moment. If the last
+// moment has passed and no heartbeat has failed, this process was stopped. Then the answer must come
+// by the end of the lease. If the lock is kept, the answer has at least a quarter of a lease from now.
+func (s *session) beat(ctx context.Context) error {
 	sent := s.now()
 	limit := s.lastMoment()
 	if sent >= limit {
@@ -113,11 +150,11 @@ func (s *session) beat() error {
 	}
 	// The call's context ends after a quarter of the lease. If the connection has gone silent, that
 	// leaves time for a heartbeat over another one.
-	_, err := s.call(s.context(), limit-sent, s.lease/4, s.hold.Heartbeat)
+	_, err := s.call(ctx, limit-sent, s.lease/4, s.hold.Heartbeat)
 	if now := s.now(); errors.Is(err, backend.ErrNoAnswer) && s.kept() && now > limit+answerTime {
 		// The call should have ended by limit, so this process was stopped meanwhile.
 		sent = now // another heartbeat decides
-		_, err = s.call(s.context(), s.lease/4, s.lease/4, s.hold.Heartbeat)
+		_, err = s.call(ctx, s.lease/4, s.lease/4, s.hold.Heartbeat)
 	}
 	// A heartbeat that succeeds after the lease proves nothing, unless the lock is kept: a breaker
 	// may have looked at the lock before that heartbeat.
@@ -147,7 +184,7 @@ func (s *session) renewIfLate() error {
 	if err := s.checkLease(nil); err != nil {
 		return err
 	}
-	return s.beat()
+	return s.beat(s.context())
 }
 
 // checkLease returns the loss if the lease is over. A kept lock is lost only after a heartbeat has

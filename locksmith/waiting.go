@@ -79,9 +79,20 @@ func (h *Helper) acquire(start time.Duration, before bool) (hold backend.Hold, s
 	}
 }
 
+// rememberTime is how long a waiter waits for what it saw of others to be stored. That only spares
+// later tries time.
+const rememberTime = time.Second
+
 func (h *Helper) remember() {
-	if h.Remember != nil {
-		h.Remember()
+	store := h.Remember
+	if store == nil {
+		return
+	}
+	err := bounded(h.Request.Clock, rememberTime, func(context.Context) error { store(); return nil })
+	if err != nil {
+		h.Remember = nil
+		h.leaveBehind()
+		h.Log.Debug("what was seen of others is not remembered", "lock", h.Address, "error", err)
 	}
 }
 

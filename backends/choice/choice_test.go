@@ -195,6 +195,34 @@ func TestComesBack(t *testing.T) {
 	})
 }
 
+// TestEndsOldAttempt: a lock stays out until its old attempt has ended, however often that fails.
+// Otherwise a trace of the attempt would stay.
+func TestEndsOldAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := membertest.Several("a", "b")
+		other := f[0].Alone(t)
+		f[1].Alone(t)
+		a := wish(t, f...)
+		if _, err := a.Try(t.Context()); backend.CodeOf(err) != protocol.Held || f[0].Waiters != 1 {
+			t.Fatalf("both locks are held: Try returns %v, and %d wait for a, want code %s and one", err, f[0].Waiters, protocol.Held)
+		}
+		fails := map[string]int{"try": 1, "withdraw": 2}
+		f[0].Fail = func(op string) error {
+			if fails[op]--; fails[op] >= 0 {
+				return &backend.Error{Code: protocol.Unreachable, Lock: "a", Op: op, Err: errors.New("no answer")}
+			}
+			return nil
+		}
+		if err := other.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		h, err := backend.Acquire(t.Context(), a)
+		if err != nil || h.(backend.ChosenHold).Chosen() != 0 || f[0].Waiters != 0 {
+			t.Errorf("the place of a did not answer one try and two withdrawals: Acquire gives %v and the error %v, and %d wait for a; want a, and nobody", h, err, f[0].Waiters)
+		}
+	})
+}
+
 // TestAnswerEndsPauses: a place that has answered, and then does not answer again, is tried again
 // after the first pause, not after the long one of before.
 func TestAnswerEndsPauses(t *testing.T) {
@@ -269,6 +297,27 @@ func TestPassesByOneThatHangs(t *testing.T) {
 			t.Error(err)
 		}
 		membertest.MustBeFree(t, f...)
+	})
+}
+
+// TestLeavesOneThatHangs: a choice that goes on while the wait for a lock hangs leaves no trace there
+// when that wait comes back.
+func TestLeavesOneThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := membertest.Several("a", "b")
+		answer := make(chan struct{})
+		f[0].Fail = membertest.HangAt("wait", answer)
+		first, other := f[0].Alone(t), f[1].Alone(t)
+		time.AfterFunc(membertest.Lease, func() { _ = other.Release(context.Background()) })
+		h, err := backend.Acquire(t.Context(), wish(t, f...))
+		if err != nil || h.(backend.ChosenHold).Chosen() != 1 || f[0].Waiters != 1 {
+			t.Fatalf("the wait for a hangs, b is released: Acquire gives %v and the error %v, and %d wait for a; want b, and one", h, err, f[0].Waiters)
+		}
+		close(answer)
+		synctest.Wait()
+		if f[0].Waiters != 0 || f[0].Holder() != first.ID() {
+			t.Errorf("the wait for a has come back after b was taken: %d wait for a, and %s holds it, want nobody, and %s", f[0].Waiters, f[0].Holder(), first.ID())
+		}
 	})
 }
 

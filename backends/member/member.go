@@ -19,7 +19,8 @@ type Member struct {
 	Lock
 	clock   clock.Clock
 	attempt backend.Attempt // begun and refused; nil: there is none
-	// abandoned says that an attempt whose call hangs will not be used again.
+	// abandoned says that the attempt will not be used again, but withdrawn: by a call that hangs, if
+	// there is one, and else before the next attempt.
 	abandoned atomic.Bool
 	// Hold is the lock's hold; nil: the lock is not held.
 	Hold backend.Hold
@@ -28,6 +29,7 @@ type Member struct {
 	leaving bool
 	// Confirmed is when we sent the last request that proved the hold ours.
 	Confirmed time.Duration
+	lease     time.Duration // of the hold
 	// lost is the hold that a call found to be gone; nil: no hold was lost.
 	lost backend.Hold
 	// end is why there is no hold any more, if it was not released in good order.
@@ -87,6 +89,7 @@ func (m *Member) Begin(r backend.Request) error {
 	a, err := m.Locker.Attempt(m.Ask(r))
 	if err == nil {
 		m.attempt = a
+		m.abandoned.Store(false)
 	}
 	return err
 }
@@ -114,25 +117,28 @@ func (m *Member) Try(ctx context.Context, r backend.Request) error {
 		hold, err = attempt.Try(ctx)
 		return err
 	}, func(err error) {
-		switch {
-		case err == nil:
-			m.attempt, m.end = nil, m.releaseLate(hold, r.Owner.Lease)
-		case m.abandoned.Load():
-			_ = attempt.Withdraw(context.Background())
+		if err != nil {
+			m.tidy(err)
+			return
 		}
+		m.attempt, m.end = nil, m.releaseLate(hold, r.Owner.Lease)
 	})
 	if errors.Is(err, backend.ErrNoAnswer) {
 		return &backend.HeldError{Lock: m.Address, Obstacle: err}
 	}
 	if err == nil {
 		m.attempt, m.Hold, m.Confirmed, m.lost, m.end = nil, hold, sent, nil, nil
+		m.lease = r.Owner.Lease
 	}
 	return err
 }
 
-// leave ends a release that had no answer. If what is left of the last hold keeps everybody out,
-// leave says so, whoever released that hold.
+// leave ends a withdrawal that failed, or a release that had no answer. If what is left of the last
+// hold keeps everybody out, leave says so, whoever released that hold.
 func (m *Member) leave(ctx context.Context) error {
+	if m.attempt != nil && m.abandoned.Load() {
+		return m.Withdraw(ctx)
+	}
 	switch err := m.Release(ctx); {
 	case m.Hold != nil:
 		return &backend.HeldError{Lock: m.Address, Obstacle: fmt.Errorf("release it before it is taken again: %w", err)}
@@ -142,8 +148,9 @@ func (m *Member) leave(ctx context.Context) error {
 	return nil
 }
 
-// releaseAgain is the pause before a lock that could not be released is released again.
-const releaseAgain = time.Second
+// leaveAgain is the pause before a lock is released again that could not be released, or an attempt
+// is withdrawn again.
+const leaveAgain = time.Second
 
 // releaseLate releases a lock that came too late. It tries again while it has no answer, for as long
 // as the lease: after that others can break the lock.
@@ -151,7 +158,7 @@ func (m *Member) releaseLate(late backend.Hold, lease time.Duration) error {
 	ctx, until := context.Background(), m.clock.Now()+lease
 	err := late.Release(ctx)
 	for !isOver(err) && m.clock.Now() < until {
-		clock.Sleep(ctx, m.clock, releaseAgain)
+		clock.Sleep(ctx, m.clock, leaveAgain)
 		err = late.Release(ctx)
 	}
 	return err
@@ -161,13 +168,20 @@ func (m *Member) releaseLate(late backend.Hold, lease time.Duration) error {
 func (m *Member) Wait(ctx context.Context) error {
 	return m.call(ctx, func(ctx context.Context) error {
 		switch {
+		case m.leaving, m.attempt != nil && m.abandoned.Load():
+			clock.Sleep(ctx, m.clock, leaveAgain)
 		case m.attempt != nil:
 			return m.attempt.Wait(ctx)
-		case m.leaving:
-			clock.Sleep(ctx, m.clock, releaseAgain)
 		}
 		return ctx.Err()
-	}, nil)
+	}, m.tidy)
+}
+
+// tidy withdraws an abandoned attempt after a call that hung.
+func (m *Member) tidy(error) {
+	if m.attempt != nil && m.abandoned.Load() {
+		m.withdrawn(m.attempt.Withdraw(context.Background()))
+	}
 }
 
 // End releases the lock, or removes every trace of a refused attempt.
@@ -187,22 +201,33 @@ func (m *Member) Withdraw(ctx context.Context) error {
 			return nil
 		}
 		return m.attempt.Withdraw(ctx)
-	}, nil)
+	}, m.withdrawn)
 	if errors.Is(err, backend.ErrNoAnswer) {
 		return fmt.Errorf("%s: withdraw: %w", m.Address, err)
 	}
-	m.abandoned.Store(false)
+	m.withdrawn(err)
+	return err
+}
+
+// withdrawn notes what a withdrawal returned. After an error there may be a trace of the attempt, or
+// even its lock, so the attempt stays.
+func (m *Member) withdrawn(err error) {
 	if err == nil {
 		m.attempt = nil
 	}
-	return err
+}
+
+// Lapsed reports that the lease was over before a heartbeat succeeded. After that no heartbeat
+// proves anything, unless the system keeps the lock: a breaker may have looked before it.
+func (m *Member) Lapsed() bool {
+	return m.clock.Now() >= m.Confirmed+m.lease && !Kept(m.Hold)
 }
 
 // Heartbeat makes sure that the member is still held.
 func (m *Member) Heartbeat(ctx context.Context) error {
 	sent := m.clock.Now()
 	err := m.call(ctx, m.Hold.Heartbeat, nil)
-	if err == nil {
+	if err == nil && !m.Lapsed() {
 		m.Confirmed = sent
 	}
 	m.noteLoss(err)

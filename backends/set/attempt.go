@@ -106,13 +106,18 @@ func (a *attempt) briefly(ctx context.Context) (context.Context, context.CancelF
 func (a *attempt) due() time.Duration { return a.clock.Now() - a.request.Owner.Lease/8 }
 
 // renewHeld keeps alive the locks that the set has so far. If one of them was lost, or does not
-// answer, renewHeld gives all back. After any other error the set keeps them.
+// answer, or had no heartbeat for a lease, renewHeld gives all back. After any other error the set
+// keeps them.
 func (a *attempt) renewHeld(ctx context.Context) error {
 	short, cancel := a.briefly(ctx)
 	defer cancel()
-	err := renew(short, a.held(), a.due())
+	held := a.held()
+	err := renew(short, held, a.due())
 	what := "one of the set was lost after it was taken"
-	switch {
+	switch lapsed := slices.IndexFunc(held, (*member.Member).Lapsed); {
+	case err == nil && lapsed >= 0: // as when this process was stopped
+		what = "one of the set has lapsed"
+		err = backend.Name(held[lapsed].Address).TooSlow(errors.New("it had no heartbeat for a lease"))
 	case err == nil, ctx.Err() != nil:
 		return err
 	case errors.Is(err, backend.ErrGone):

@@ -3,13 +3,16 @@ package set
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/clock"
 	"locksmith/backends/member"
 	"locksmith/backends/member/membertest"
 	"locksmith/protocol"
@@ -236,6 +239,20 @@ func TestGivenBackWithoutAnswer(t *testing.T) {
 			}
 		})
 	})
+	t.Run("something stays", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			a, f, _ := backedOff(t, time.Second, false)
+			f[0].Fail = func(op string) error {
+				if op == "release" {
+					return fmt.Errorf("%w", backend.ErrStays)
+				}
+				return nil
+			}
+			if _, err := a.Try(t.Context()); !errors.Is(err, backend.ErrStays) {
+				t.Errorf("what is left of lock a, which the set gave back, stays until somebody removes it: Try returns %v, want ErrStays, because the set would wait for itself", err)
+			}
+		})
+	})
 	t.Run("without an answer for long", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			a, f, answer := backedOff(t, membertest.Lease, false)
@@ -361,6 +378,134 @@ func TestLossBeforeAllAreHeld(t *testing.T) {
 	})
 }
 
+// A set leaves the queue of the lock that was refused before the last. If that fails at first, or
+// hangs, the set leaves it before it comes for the lock again.
+func TestLeavesQueue(t *testing.T) {
+	for name, trouble := range map[string]func() error{
+		"fails":             func() error { return errors.New("no answer") },
+		"hangs, then fails": func() error { time.Sleep(membertest.Lease / 2); return errors.New("no answer") },
+		"hangs":             func() error { time.Sleep(membertest.Lease / 2); return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := membertest.Several("a", "b")
+				other := f[1].Alone(t)
+				a := holdingOn(wish(t, f[0].Lock(), f[1].Lock()))
+				mustBeRefused(t, a, f[1])
+				if err := a.Wait(t.Context()); err != nil { // until it gives back
+					t.Fatal(err)
+				}
+				another := f[0].Alone(t)
+				withdrawals := 0
+				f[1].Fail = func(op string) error {
+					if op == "withdraw" {
+						if withdrawals++; withdrawals == 1 {
+							return trouble()
+						}
+					}
+					return nil
+				}
+				mustBeRefused(t, a, f[0])
+				time.Sleep(membertest.Lease)
+				for _, h := range []backend.Hold{other, another} {
+					if err := h.Release(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+				}
+				h, err := backend.Acquire(t.Context(), a)
+				if err != nil || f[1].Waiters != 0 {
+					t.Fatalf("the first withdrawal from lock b %s: Acquire returns %v, and %d wait for b, want no error and nobody", name, err, f[1].Waiters)
+				}
+				if err := h.Release(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+// Who broke a lock that the set then took anew has nothing to do with a later loss.
+func TestNoteOfEarlierLoss(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := membertest.Several("a", "b")
+		other := f[1].Alone(t)
+		a := holdingOn(wish(t, f[0].Lock(), f[1].Lock()))
+		mustBeRefused(t, a, f[1])
+		time.Sleep(membertest.Lease / 2)
+		f[0].Remove()
+		if err := other.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		mustBeRefused(t, a, membertest.New("fake:/a"))
+		h := membertest.MustTake(t, a)
+		f[1].Remove()
+		if err := h.Heartbeat(t.Context()); !errors.Is(err, backend.ErrGone) {
+			t.Fatal(err)
+		}
+		if n, err := h.(backend.NotedHold).Note(t.Context()); err != nil || n == nil || n.Host != "b" {
+			t.Errorf("lock a was broken before the set took it anew, and lock b was broken now: the note is %v, %v, want that of b", n, err)
+		}
+	})
+}
+
+// leapingClock leaps, as the clock of a process does that was stopped. Timers come due later.
+type leapingClock struct {
+	clock.Runtime
+	ahead atomic.Int64 // nanoseconds
+}
+
+func (c *leapingClock) Now() time.Duration { return c.Runtime.Now() + time.Duration(c.ahead.Load()) }
+
+// After a lease without a heartbeat a lock of the set is as good as lost, even if a heartbeat
+// succeeds then: a breaker may have looked before it, and removes the lock a moment later.
+func TestStoppedForLong(t *testing.T) {
+	for name, begin := range map[string]func(t *testing.T, a *attempt, f []*membertest.Fake, stop func()){
+		"between two locks": func(_ *testing.T, _ *attempt, f []*membertest.Fake, stop func()) {
+			f[1].Fail = func(string) error {
+				f[1].Fail = nil
+				stop()
+				return nil
+			}
+		},
+		"while it holds on": func(t *testing.T, a *attempt, f []*membertest.Fake, stop func()) {
+			other := f[1].Alone(t)
+			mustBeRefused(t, holdingOn(a), f[1])
+			time.AfterFunc(membertest.Lease/8, stop)
+			time.AfterFunc(membertest.Lease/2, func() { _ = other.Release(context.Background()) })
+			if err := a.Wait(t.Context()); err != nil || f[0].Beats == 0 {
+				t.Fatalf("lock b was released after half a lease: Wait returns %v after %d heartbeats of lock a, want no error and a heartbeat", err, f[0].Beats)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f, c := membertest.Several("a", "b"), &leapingClock{}
+				a := wish(t, f[0].Lock(), f[1].Lock())
+				a.clock = c
+				var first string
+				begin(t, a, f, func() {
+					first = f[0].Holder()
+					c.ahead.Add(int64(2 * membertest.Lease))
+				})
+				h, err := a.Try(t.Context())
+				if err == nil {
+					if f[0].Holder() == first { // the breaker goes on
+						f[0].Remove()
+					}
+					t.Fatalf("lock a had no heartbeat for two leases, a breaker removes its hold %s, and %s takes it: Try returns a hold of %s, want a refusal", first, f[0].Alone(t).ID(), h.ID())
+				}
+				var held *backend.HeldError
+				if !errors.As(err, &held) || !held.Answered() || f[0].Holder() == first {
+					t.Errorf("lock a had no heartbeat for two leases: Try returns %v, and lock a is held by %q, want a HeldError, and not %s", err, f[0].Holder(), first)
+				}
+				if h := membertest.MustTake(t, a); strings.Contains(h.ID(), first) || !strings.Contains(h.ID(), f[0].Holder()) {
+					t.Errorf("lock a, which lapsed as %s, is held by %s, and the set is held as %s", first, f[0].Holder(), h.ID())
+				}
+			})
+		})
+	}
+}
+
 // If the place of one lock hangs, the set does not keep the other locks from other people. A hold
 // that comes too late is given back.
 func TestPlaceThatHangs(t *testing.T) {
@@ -390,6 +535,27 @@ func TestPlaceThatHangs(t *testing.T) {
 		close(answer)
 		synctest.Wait()
 		membertest.MustBeFree(t, f...)
+	})
+}
+
+// If something stays of a lock that came too late, the set cannot be held. It would wait for itself.
+func TestLateLockLeavesSomething(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := membertest.Several("a", "b")
+		answer := make(chan struct{})
+		hang := membertest.HangAt("try", answer)
+		f[1].Fail = func(op string) error {
+			if op == "release" {
+				return fmt.Errorf("%w", backend.ErrStays)
+			}
+			return hang(op)
+		}
+		a := wish(t, f[0].Lock(), f[1].Lock())
+		mustBeRefused(t, a, membertest.New("fake:/b"))
+		close(answer)
+		if _, err := backend.Acquire(t.Context(), a); !errors.Is(err, backend.ErrStays) {
+			t.Errorf("lock b came too late, and what is left of it stays until somebody removes it: Acquire returns %v, want ErrStays", err)
+		}
 	})
 }
 

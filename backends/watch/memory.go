@@ -124,19 +124,30 @@ func (m *Memory) Tell(r *backend.Report, before, now time.Duration) {
 	}
 }
 
-// Save keeps what was seen for later tries.
+// Save keeps what was seen for later tries. While the store hangs, the memory can be used.
 func (m *Memory) Save() {
+	text, changed := m.toSave()
+	if !changed {
+		return
+	}
+	if err := m.store.Save(text); err != nil {
+		m.debug(fmt.Errorf("what was seen of others is not remembered: %w", err))
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.changed = true
+	}
+}
+
+// toSave returns what is to be saved, if it has changed since it was asked for last.
+func (m *Memory) toSave() (text string, changed bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !m.changed {
-		return
+		return "", false
 	}
 	m.shrink()
-	if err := m.store.Save(m.format()); err != nil {
-		m.debug(fmt.Errorf("what was seen of others is not remembered: %w", err))
-		return
-	}
 	m.changed = false
+	return m.format(), true
 }
 
 // maxSightings is how many sightings are kept. A lock may have many shared holders.

@@ -55,6 +55,37 @@ func silent(id, sign string) Seen {
 	return Seen{ID: strings.Repeat(id, 32), Sign: sign, Lasting: true, Verdict: owner.Unknown}
 }
 
+// A hangingShelf is a Store that saves only when it is let.
+type hangingShelf struct {
+	shelf
+	let chan struct{}
+}
+
+func (s *hangingShelf) Save(text string) error {
+	<-s.let
+	return s.shelf.Save(text)
+}
+
+// TestSaveHangs: a watch goes on while the memory is being saved.
+func TestSaveHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &hangingShelf{let: make(chan struct{})}
+		m := NewMemory("boot", s, func(error) {})
+		id := strings.Repeat("a", 32)
+		m.Since(id, "1", 3)
+		go m.Save()
+		synctest.Wait()
+		if since := m.Since(id, "1", 5); since != 3 {
+			t.Errorf("while the memory is saved, a sign that was first seen at 3 was seen since %d", since)
+		}
+		close(s.let)
+		synctest.Wait()
+		if s.text == "" {
+			t.Error("nothing was saved")
+		}
+	})
+}
+
 // TestMemory: tries that look once each watch together. If a thing that must be the same is not,
 // a new watch begins.
 func TestMemory(t *testing.T) {

@@ -90,6 +90,9 @@ func (a *attempt) Try(context.Context) (backend.Hold, error) {
 }
 
 func (a *attempt) Wait(ctx context.Context) error {
+	if err := a.lock.before("wait"); err != nil {
+		return err
+	}
 	a.lock.mu.Lock()
 	freed, free := a.lock.freed, a.lock.held == nil
 	a.lock.mu.Unlock()
