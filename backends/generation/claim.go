@@ -20,12 +20,9 @@ type Reservation interface {
 
 // A Claim is what is known of our reservation in either form.
 type Claim struct {
-	Clock  clock.Clock
-	Lease  time.Duration
+	owner.Pulse
 	ID     string // of the acquisition
 	Record string // who we are
-	// Confirmed is when the last request was sent that showed the others that we live.
-	Confirmed time.Duration
 	// Spoiled: it was never complete, nobody knows whether it was made, or a request that
 	// removes it was sent.
 	Spoiled bool
@@ -33,7 +30,7 @@ type Claim struct {
 
 // NewClaim returns a claim that is confirmed from now on.
 func NewClaim(c clock.Clock, lease time.Duration, id, record string) Claim {
-	return Claim{Clock: c, Lease: lease, ID: id, Record: record, Confirmed: c.Now()}
+	return Claim{Pulse: owner.Pulse{Clock: c, Lease: lease, Confirmed: c.Now()}, ID: id, Record: record}
 }
 
 // Refresh sends a heartbeat. ErrBroken means that we were silent for so long that somebody may
@@ -43,7 +40,7 @@ func (c *Claim) Refresh(ctx context.Context, send func(context.Context) error) e
 	if err := send(ctx); err != nil {
 		return err
 	}
-	if c.Clock.Now()-c.Confirmed >= c.Lease {
+	if c.Overdue() {
 		return ErrBroken
 	}
 	c.Confirmed = sent

@@ -69,12 +69,12 @@ func (a *attempt) makeLock(ctx context.Context) error {
 // would be empty, and nothing would tell whose it is.
 func (a *attempt) commit(ctx context.Context) (*hold, error) {
 	gated := a.gate == oneStep && !a.owned
-	if (a.owned || gated) && (a.phase != fresh || a.mine.old()) {
+	if (a.owned || gated) && (a.phase != fresh || a.mine.Overdue()) {
 		if err := a.mustBeHome(ctx); err != nil {
 			return nil, err
 		}
 	}
-	a.mine.confirmed = a.request.Clock.Now()
+	a.mine.Confirmed = a.request.Clock.Now()
 	err := a.move(ctx, gated)
 	switch {
 	case err == nil:

@@ -74,7 +74,7 @@ func judgedLate(dir string) edit {
 
 // What both forms of numbered generations share, wrong.
 var (
-	refreshedLate = edit{"../claim.go", "	if c.Clock.Now()-c.Confirmed >= c.Lease {\n		return ErrBroken\n	}\n", ""}
+	refreshedLate = edit{"../claim.go", "	if c.Overdue() {\n		return ErrBroken\n	}\n", ""}
 	removedNewest = edit{"../generation.go", "		if old+Kept >= newest || i == most {", "		if old > newest || i == most {"}
 	keptNone      = edit{"../generation.go", "		if old+Kept >= newest || i == most {", "		if old >= newest || i == most {"}
 )

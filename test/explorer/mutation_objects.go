@@ -67,7 +67,7 @@ var objectMutations = []mutation{
 		"	if a.Mine.Confirmed < a.began { //", "	if a.Mine.Confirmed < 0 { //"}}},
 
 	{name: "the hold begins however late it is", breaks: lateHold, config: "s3-lease-prompt", edits: []edit{{"attempt.go",
-		"	late := a.Request.Clock.Now()-a.Mine.Confirmed >= a.Mine.ticket.lease\n", "	late := false\n"}}},
+		"	late := a.Mine.Overdue()\n", "	late := false\n"}}},
 
 	{name: "no listing after winning", breaks: tokenFell, limit: 150_000, config: "s3-pages-collect", edits: []edit{{"attempt.go",
 		"	case v.numbers.Newest() != n:\n", "	case n == 0:\n"}}},

@@ -32,7 +32,7 @@ var allowed = map[string][]string{
 	"backends/lockfile":          {"protocol", "backends/success", "backends/backend", "backends/owner", "backends/process", "backends/posix"},
 	"backends/finder":            {"protocol", "backends/backend", "backends/lockfile", "backends/posix"},
 	"backends/backoff":           {},
-	"backends/owner":             {"protocol", "backends/process"},
+	"backends/owner":             {"protocol", "backends/process", "backends/clock"},
 	"backends/backend":           {"protocol", "backends/owner", "backends/clock", "backends/backoff"},
 	"backends/backendtest":       {"test/lab", "protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process"},
 	"backends/mkdirlock":         {"protocol", "backends/backend", "backends/owner", "backends/watch", "backends/success", "backends/clock", "backends/process", "backends/posix", "backends/doctor", "backends/backoff", "backends/finder", "backends/mkdirlock/..."},

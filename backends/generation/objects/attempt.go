@@ -235,7 +235,7 @@ func (a *attempt) confirm(ctx context.Context, n uint64) (*hold, error) {
 		}
 	}
 	v, err := a.look(ctx)
-	late := a.Request.Clock.Now()-a.Mine.Confirmed >= a.Mine.ticket.lease
+	late := a.Mine.Overdue()
 	switch {
 	case late && (err == nil || errors.Is(err, generation.ErrBroken)):
 		return nil, &lateError{n, v.numbers}
