@@ -50,6 +50,14 @@ func (c *Claim) Refresh(ctx context.Context, send func(context.Context) error) e
 // Own is for Reservation.
 func (c *Claim) Own() *Claim { return c }
 
+// PlaceTime estimates the time by the clock of the lock's place, which gave our last heartbeat the
+// time beat.
+func (c *Claim) PlaceTime(beat time.Time) time.Time { return beat.Add(c.Clock.Now() - c.Confirmed) }
+
+// Silent reports that a waiter does not count in the queue: by the clock of the lock's place, its
+// last sign of life is older than its lease. It stays, because that is no proof.
+func Silent(now, beat time.Time, lease time.Duration) bool { return now.Sub(beat) >= lease }
+
 func (c *Claim) untilBeat() time.Duration {
 	return c.Confirmed + owner.BeatsEvery(c.Lease) - c.Clock.Now()
 }
