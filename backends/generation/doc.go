@@ -12,8 +12,8 @@
 //   - To release the lock, or to break it, the reservation is removed.
 //
 // This package says how an attempt goes on from one try to the next (Try, Wait, Withdraw), until
-// when a heartbeat counts (Claim), and which generations may be removed (RemoveOld). It also has
-// the notes of breaks by hand. The steps that take the lock are each form's own, because a rule
+// when a heartbeat counts (Claim), and how many old generations stay (Kept). It also has the notes
+// of breaks by hand. The steps that take the lock are each form's own, because a rule
 // of safety stands at most of them:
 //
 //	step                   symbolic links                         objects

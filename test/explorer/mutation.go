@@ -75,8 +75,8 @@ func judgedLate(dir string) edit {
 // What both forms of numbered generations share, wrong.
 var (
 	refreshedLate = edit{"../claim.go", "	if c.Overdue() {\n		return ErrBroken\n	}\n", ""}
-	removedNewest = edit{"../generation.go", "		if old+Kept >= newest || i == most {", "		if old > newest || i == most {"}
-	keptNone      = edit{"../generation.go", "		if old+Kept >= newest || i == most {", "		if old >= newest || i == most {"}
+	removedNewest = edit{"../../tokens/tokens.go", "		if old+kept >= newest || i == most {", "		if old > newest || i == most {"}
+	keptNone      = edit{"../../tokens/tokens.go", "		if old+kept >= newest || i == most {", "		if old >= newest || i == most {"}
 )
 
 // Two wishes are not in the table, because other rules cover them now: step 3 of

@@ -51,11 +51,11 @@ var objectMutations = []mutation{
 		"	if err == nil && string(content) != h.Mine.ticket.String() {\n", "	if err == nil && len(content) == 0 {\n"}}},
 
 	{name: "the newest of the old generations are removed first", breaks: silentLoss, config: "s3-operator-order", edits: []edit{
-		{"../generation.go", "	for i, old := range n {\n		if old+Kept >= newest || i == most {\n			return\n",
-			"	for _, old := range slices.Backward(n) {\n		if old+Kept >= newest {\n			continue\n"},
-		{"../generation.go", "	\"errors\"\n", "	\"errors\"\n	\"slices\"\n"}}},
+		{"../../tokens/tokens.go", "	for i, old := range n {\n		if old+kept >= newest || i == most {\n			return\n",
+			"	for _, old := range slices.Backward(n) {\n		if old+kept >= newest {\n			continue\n"},
+		{"../../tokens/tokens.go", "package tokens\n", "package tokens\n\nimport \"slices\"\n"}}},
 
-	{name: "one that may not be removed does not stop the removal of old generations", breaks: silentLoss, config: "s3-operator-order", edits: []edit{{"../generation.go",
+	{name: "one that may not be removed does not stop the removal of old generations", breaks: silentLoss, config: "s3-operator-order", edits: []edit{{"../../tokens/tokens.go",
 		"			return // so that none is there without all that are newer\n", "			continue\n"}}},
 
 	{name: "a release does not look", breaks: undone, config: "s3-operator", edits: []edit{{"hold.go",

@@ -9,6 +9,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/generation"
+	"locksmith/backends/tokens"
 	"locksmith/protocol"
 )
 
@@ -87,7 +88,7 @@ func (a *attempt) Take(ctx context.Context) (backend.Hold, error) {
 // be about to remove our reservation.
 type lateError struct {
 	number uint64
-	old    generation.Numbers // the generations there were, if they were listed
+	old    tokens.Numbers // the generations there were, if they were listed
 }
 
 func (*lateError) Error() string        { return "the lease was over before the lock was ours" }
