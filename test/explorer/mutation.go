@@ -139,6 +139,9 @@ var generationMutations = []mutation{
 	{name: "a reservation is taken for made after an unclear answer", breaks: twoHolders, config: "late", edits: []edit{{"claim.go",
 		"	if doubt == nil {\n", "	if true {\n"}}},
 
+	{name: "a reservation serves though no answer says that it was made", breaks: twoHolders, config: "deaf", edits: []edit{{"claim.go",
+		"	c.Spoiled = err != nil\n", ""}}},
+
 	{name: "a new sign of life does not restart the watch", breaks: falseLoss, config: "half", edits: []edit{{"watcher.go",
 		"Sign: sight.Sign", "Sign: \"alive\""}}},
 
