@@ -69,6 +69,8 @@ var faults = []fault{
 	{err: unix.EIO, done: true, lasts: true, code: protocol.Unreachable},
 	{err: unix.ETIMEDOUT, code: protocol.Unreachable},
 	{err: unix.ETIMEDOUT, done: true, code: protocol.Unreachable},
+	{err: unix.EHOSTUNREACH, code: protocol.Unreachable},
+	{err: unix.EHOSTUNREACH, done: true, code: protocol.Unreachable},
 	{err: unix.ESTALE, code: protocol.Unreachable},
 	{err: unix.EINTR, code: protocol.Unreachable},
 	{err: unix.EINTR, done: true, code: protocol.Unreachable},
