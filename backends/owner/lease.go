@@ -34,6 +34,13 @@ func BeatsEvery(lease time.Duration) time.Duration { return lease / 4 }
 // clocks run at unequal rates: by then the lease is over by the holder's own clock, too.
 func WholeLease(lease time.Duration) time.Duration { return lease + lease/100 }
 
+// WholeBeat is how long one must watch a holder that lives to see a heartbeat.
+func WholeBeat(lease time.Duration) time.Duration { return BeatsEvery(lease) + lease/100 }
+
+// LeftOver is how old the last sign of life of a waiter may be, by the clock of the lock's place.
+// What is older is left over and may be removed, so every waiter beats more often than that.
+func LeftOver(lease time.Duration) time.Duration { return 2 * lease }
+
 // A Pulse is the heartbeats of something of our own, by our own clock.
 type Pulse struct {
 	Clock clock.Clock
