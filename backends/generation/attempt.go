@@ -17,9 +17,6 @@ import (
 // have decided to remove it. It must not be used any more.
 var ErrBroken = errors.New("our reservation was given up")
 
-// MaxRaces bounds how often one call starts anew. Each time somebody else made progress.
-const MaxRaces = 8
-
 // An Attempt is what an attempt of either form remembers. T names what it watches of others, C
 // is our reservation.
 type Attempt[T fmt.Stringer, C Reservation] struct {
@@ -92,7 +89,7 @@ const (
 
 // Try implements backend.Attempt.
 func Try[T fmt.Stringer, C Reservation](ctx context.Context, s Steps[T, C]) (backend.Hold, error) {
-	h, err := backend.Retry(ctx, MaxRaces, func() (backend.Hold, error) { return race(ctx, s) })
+	h, err := backend.Retry(ctx, backend.Races, func() (backend.Hold, error) { return race(ctx, s) })
 	switch {
 	case errors.Is(err, backend.ErrAgain):
 		return nil, s.Raced(ctx)

@@ -20,7 +20,7 @@ func SinceWhen(h *backend.Holder, made, today time.Time) {
 
 // Calmly calls look until nothing changes during a look. It fails if something changes too often.
 func Calmly[R any](ctx context.Context, l backend.Name, op string, look func() (R, error)) (R, error) {
-	r, err := backend.Retry(ctx, MaxRaces, look)
+	r, err := backend.Retry(ctx, backend.Races, look)
 	if errors.Is(err, backend.ErrAgain) {
 		err = l.Fail(op, err, nil)
 	}

@@ -136,7 +136,7 @@ func TestTry(t *testing.T) {
 func TestRaced(t *testing.T) {
 	tries := 0
 	s := newSteps(func(*steps) (backend.Hold, error) { tries++; return nil, backend.ErrAgain })
-	if _, err := Try(t.Context(), s); err != nil || tries != MaxRaces || s.races != 1 {
+	if _, err := Try(t.Context(), s); err != nil || tries != backend.Races || s.races != 1 {
 		t.Errorf("%v after %d tries, raced %d times", err, tries, s.races)
 	}
 }

@@ -37,7 +37,7 @@ func (a *attempt) fence(ctx context.Context, k labels.Kind) (uint64, error) {
 	var known uint64
 	// We have the lock by now, so Retry does not end with ctx. The calls, which take the time, heed
 	// ctx.
-	n, err := backend.Retry(context.WithoutCancel(ctx), maxRaces, func() (uint64, error) {
+	n, err := backend.Retry(context.WithoutCancel(ctx), backend.Races, func() (uint64, error) {
 		all, err := a.lock.fences(ctx, a.dir)
 		if err != nil {
 			return 0, err

@@ -16,9 +16,6 @@ import (
 // maxAsked bounds how often one Try asks for the same generation.
 const maxAsked = 5
 
-// maxLate is how many generations in a row are lost to slowness before an attempt gives up.
-const maxLate = 3
-
 // An attempt implements backend.Attempt and generation.Steps.
 type attempt struct {
 	generation.Attempt[ticket, *claim]
@@ -94,12 +91,11 @@ type lateError struct {
 func (*lateError) Error() string        { return "the lease was over before the lock was ours" }
 func (*lateError) Is(target error) bool { return target == generation.ErrBroken }
 
-// tooLate counts such generations. A stall explains one of them. After maxLate in a row the
-// requests take longer than the lease, and the next generation would come too late as well. As
-// there is no holder whose release removes old generations, tooLate does.
+// tooLate counts such generations, up to backend.MaxLate. As there is no holder whose release
+// removes old generations, tooLate does.
 func (a *attempt) tooLate(ctx context.Context, e *lateError) error {
 	a.lock.removeOld(ctx, e.old, e.number)
-	if a.late++; a.late < maxLate {
+	if a.late++; a.late < backend.MaxLate {
 		return nil
 	}
 	return a.lock.Address.TooSlow(fmt.Errorf("%d times in a row the lease of %v was over before the lock was ours", a.late, a.Request.Owner.Lease))

@@ -112,7 +112,7 @@ func (l *Lock) bar(ctx context.Context, target string) error {
 
 // removeGenerations is step 4. It may meet another locker's probe.
 func (l *Lock) removeGenerations(ctx context.Context) (err error) {
-	for range generation.MaxRaces {
+	for range backend.Races {
 		var names []string
 		names, err = l.names(ctx, Generations)
 		if absent(err) {
