@@ -151,9 +151,6 @@ func (h *Helper) Run() (time.Duration, error) {
 	return h.Request.Clock.Now() - acquired, err
 }
 
-// maxLate is how many locks in a row may come too late, with most of their leases over.
-const maxLate = 3
-
 // take waits until it gets the lock with most of its lease left. A lock that comes too late is
 // given back: we were stopped, or the lock's place was slow. That may not happen again, so take
 // waits again, for as long as the timeout allows. If a late lock cannot be given back, take ends.
@@ -174,7 +171,7 @@ func (h *Helper) take(start time.Duration) (*session, error) {
 		switch {
 		case h.Client.Context().Err() != nil:
 			return nil, h.cancelled(nil)
-		case !gone, late == maxLate, left == 0, h.Tries > 0, backend.CodeOf(err) != protocol.Unreachable:
+		case !gone, late == backend.MaxLate, left == 0, h.Tries > 0, backend.CodeOf(err) != protocol.Unreachable:
 			return nil, err
 		}
 		h.Log.Info("the lock came too late in its lease, waiting again", "lock", h.Address)

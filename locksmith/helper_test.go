@@ -378,14 +378,14 @@ func TestSlowTry(t *testing.T) {
 				t.Errorf("Run returns %v after %d heartbeats, and told the client %v; want no error, one heartbeat before the start and one after", err, w.beats, g.log)
 			}
 		})
-	live(t, time.Hour, Forever, func(w *world, _ *fakeClient) { w.tryTakes, w.wishes = lease, maxLate },
+	live(t, time.Hour, Forever, func(w *world, _ *fakeClient) { w.tryTakes, w.wishes = lease, backend.MaxLate },
 		func(w *world, g *fakeClient, _ time.Duration, err error) {
 			// Nobody was told of the lock, so this is a refusal, not a loss.
 			if CodeOf(err) != protocol.Unreachable || w.inside || len(g.log) != 0 {
 				t.Errorf("each try takes a lease: Run returns %v, told the client %v, and the lock is there: %v; want code %s, nothing told, and no lock", err, g.log, w.inside, protocol.Unreachable)
 			}
 		})
-	live(t, time.Hour, Forever, func(w *world, _ *fakeClient) { w.tryTakes, w.beatTakes, w.wishes = lease/4, lease/2, maxLate },
+	live(t, time.Hour, Forever, func(w *world, _ *fakeClient) { w.tryTakes, w.beatTakes, w.wishes = lease/4, lease/2, backend.MaxLate },
 		func(w *world, g *fakeClient, _ time.Duration, err error) {
 			// The heartbeat is cut off, as another connection may be faster.
 			if CodeOf(err) != protocol.Unreachable || w.inside || len(g.log) != 0 {

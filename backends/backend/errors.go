@@ -90,6 +90,10 @@ func (n Name) InUse(why string) error {
 	return n.Failure(protocol.Held, "remove", errors.New(why+", so it stays"), "see who with: locksmith status "+ShellWord(string(n)))
 }
 
+// MaxLate is how many times in a row a lock may be ours too late for its lease. A stall explains
+// one of them; after so many the lease is too short for the lock's place.
+const MaxLate = 3
+
 // TooSlow says that, again and again, most of the lease was over by the time the lock was ours.
 func (n Name) TooSlow(why error) error {
 	return &Error{Code: protocol.Unreachable, Lock: string(n), Op: "acquire",

@@ -24,6 +24,13 @@ func Acquire(ctx context.Context, a Attempt) (Hold, error) {
 // ErrAgain says that somebody else got further while we looked at the lock, so we must look again.
 var ErrAgain = errors.New("the lock changed while we looked at it")
 
+// How often one Try, or one look, goes through its steps at most. It begins anew when somebody else
+// made progress, or when an answer was missing or outdated.
+const (
+	Races       = 8
+	KernelRaces = 32 // without a request to a server in between
+)
+
 // Retry calls try until its error is not ErrAgain, at most so many times. Then it returns the
 // *Error that the last ErrAgain came with, or else an ErrAgain that says how often it tried.
 func Retry[T any](ctx context.Context, times int, try func() (T, error)) (T, error) {

@@ -1,8 +1,6 @@
 package doctor
 
 import (
-	"syscall"
-
 	"locksmith/backends/backend"
 	"locksmith/protocol"
 )
@@ -11,7 +9,7 @@ import (
 func OfFiles(lock backend.Name, tell backend.Tell) Examiner {
 	return Examiner{
 		Tell: tell, Thing: "file",
-		Unanswered: func(err error) bool { return backend.IsErrno(err, syscall.EIO, syscall.ETIMEDOUT, syscall.ESTALE) },
+		Unanswered: backend.Unclear,
 		Fail: func(op string, err error) error {
 			return lock.Failure(protocol.Unreachable, op, err, "look at the disk")
 		},

@@ -15,9 +15,6 @@ import (
 	"locksmith/backends/owner"
 )
 
-// maxRaces bounds how often one Try begins anew because somebody replaced the file.
-const maxRaces = 32
-
 // An attempt has at most one descriptor of the file, in one of these states:
 //
 //	closed   Try opens the file and asks for the lock: it is free          -> (a hold)
@@ -61,7 +58,7 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 		a.checked = true
 	}
 	// ctx does not end take: a free lock is taken even if no time is left. No step of take waits long.
-	h, err := backend.Retry(context.WithoutCancel(ctx), maxRaces, a.take)
+	h, err := backend.Retry(context.WithoutCancel(ctx), backend.KernelRaces, a.take)
 	switch {
 	case err == nil:
 		a.notifier.Close()

@@ -21,10 +21,6 @@ import (
 //   - It was used for a generation that did not give us the lock.
 var ErrBroken = errors.New("our reservation was given up")
 
-// MaxRaces is how often one Try, or one look (Calmly), goes through its steps at most. It starts
-// anew when somebody else made progress, or an answer was missing or outdated.
-const MaxRaces = 8
-
 // An Attempt is what an attempt of either form (package symlinks or objects) remembers. A T is a
 // thing of others that it watches. C is the type of our reservation.
 type Attempt[T fmt.Stringer, C Reservation] struct {
@@ -101,10 +97,10 @@ const (
 	Nearer                   // somebody before us has gone, and somebody else is still before us
 )
 
-// Try implements backend.Attempt. After MaxRaces races without an outcome, its error is the
+// Try implements backend.Attempt. After backend.Races races without an outcome, its error is the
 // *backend.Error of the last race, or else that of Raced.
 func Try[T fmt.Stringer, C Reservation](ctx context.Context, s Steps[T, C]) (backend.Hold, error) {
-	h, err := backend.Retry(ctx, MaxRaces, func() (backend.Hold, error) { return race(ctx, s) })
+	h, err := backend.Retry(ctx, backend.Races, func() (backend.Hold, error) { return race(ctx, s) })
 	switch {
 	case errors.Is(err, backend.ErrAgain):
 		return nil, s.Raced(ctx)

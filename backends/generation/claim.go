@@ -20,12 +20,9 @@ type Reservation interface {
 
 // A Claim is what is known of our reservation in either form.
 type Claim struct {
-	Clock  clock.Clock
-	Lease  time.Duration
+	owner.Pulse
 	ID     string // of the acquisition
 	Record string // who we are
-	// Confirmed is when the last request was sent that showed the others that we live.
-	Confirmed time.Duration
 	// Spoiled: it was never complete, nobody knows whether it was made, or a request that
 	// removes it was sent.
 	Spoiled bool
@@ -33,7 +30,7 @@ type Claim struct {
 
 // NewClaim returns a claim that is confirmed from now on.
 func NewClaim(c clock.Clock, lease time.Duration, id, record string) Claim {
-	return Claim{Clock: c, Lease: lease, ID: id, Record: record, Confirmed: c.Now()}
+	return Claim{Pulse: owner.Pulse{Clock: c, Lease: lease, Confirmed: c.Now()}, ID: id, Record: record}
 }
 
 // Refresh sends a heartbeat. ErrBroken means that we were silent for so long that somebody may
@@ -43,7 +40,7 @@ func (c *Claim) Refresh(ctx context.Context, send func(context.Context) error) e
 	if err := send(ctx); err != nil {
 		return err
 	}
-	if c.Clock.Now()-c.Confirmed >= c.Lease {
+	if c.Overdue() {
 		return ErrBroken
 	}
 	c.Confirmed = sent
@@ -52,6 +49,14 @@ func (c *Claim) Refresh(ctx context.Context, send func(context.Context) error) e
 
 // Own is for Reservation.
 func (c *Claim) Own() *Claim { return c }
+
+// PlaceTime estimates the time by the clock of the lock's place, which gave our last heartbeat the
+// time beat.
+func (c *Claim) PlaceTime(beat time.Time) time.Time { return beat.Add(c.Clock.Now() - c.Confirmed) }
+
+// Silent reports that a waiter does not count in the queue: by the clock of the lock's place, its
+// last sign of life is older than its lease. It stays, because that is no proof.
+func Silent(now, beat time.Time, lease time.Duration) bool { return now.Sub(beat) >= lease }
 
 func (c *Claim) untilBeat() time.Duration {
 	return c.Confirmed + owner.BeatsEvery(c.Lease) - c.Clock.Now()

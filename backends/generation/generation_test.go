@@ -3,7 +3,6 @@ package generation
 import (
 	"context"
 	"errors"
-	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,36 +12,6 @@ import (
 	"locksmith/backends/owner"
 	"locksmith/backends/watch"
 )
-
-// TestRemoveOld: the newest generation stays, with those that are kept beside it. At most so many
-// are removed at once. A generation that stays has all newer ones with it.
-func TestRemoveOld(t *testing.T) {
-	all := Numbers{1, 2, 3, 4, 5, 6}
-	for name, c := range map[string]struct {
-		most   int
-		stays  uint64 // the generation that cannot be removed
-		newest uint64
-		want   []uint64
-	}{
-		"all that are old": {100, 0, 6, []uint64{1, 2, 3}},
-		"a newer one":      {100, 0, 5, []uint64{1, 2}},
-		"at most two":      {2, 0, 6, []uint64{1, 2}},
-		"one that stays":   {100, 2, 6, []uint64{1}},
-		"too young":        {100, 0, 2, nil},
-	} {
-		var removed []uint64
-		all.RemoveOld(c.newest, c.most, func(n uint64) error {
-			if n == c.stays {
-				return errors.New("it stays")
-			}
-			removed = append(removed, n)
-			return nil
-		})
-		if !slices.Equal(removed, c.want) {
-			t.Errorf("%s: RemoveOld removed %d, want %d", name, removed, c.want)
-		}
-	}
-}
 
 // TestRefresh: a heartbeat counts from when it was sent, and no longer counts after a lease of
 // silence.
@@ -167,7 +136,7 @@ func TestTry(t *testing.T) {
 func TestRaced(t *testing.T) {
 	tries := 0
 	s := newSteps(func(*steps) (backend.Hold, error) { tries++; return nil, backend.ErrAgain })
-	if _, err := Try(t.Context(), s); err != nil || tries != MaxRaces || s.races != 1 {
+	if _, err := Try(t.Context(), s); err != nil || tries != backend.Races || s.races != 1 {
 		t.Errorf("%v after %d tries, raced %d times", err, tries, s.races)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"locksmith/backends/owner"
+	"locksmith/backends/tokens"
 	"locksmith/backends/watch"
 )
 
@@ -12,13 +13,13 @@ import (
 type Held[T fmt.Stringer, C Reservation] struct {
 	Mine   C
 	Number uint64          // of the generation
-	Old    Numbers         // the generations that there were
+	Old    tokens.Numbers  // the generations that there were
 	Others watch.Others[T] // for Tend only
 	Texts  Texts
 }
 
 // Won is a hold of generation n by the attempt's reservation.
-func (a *Attempt[T, C]) Won(n uint64, old Numbers, texts Texts) Held[T, C] {
+func (a *Attempt[T, C]) Won(n uint64, old tokens.Numbers, texts Texts) Held[T, C] {
 	return Held[T, C]{Mine: a.Mine, Number: n, Old: old, Others: a.Others, Texts: texts}
 }
 

@@ -11,9 +11,6 @@ import (
 	"locksmith/backends/backoff"
 )
 
-// maxRaces bounds how often one Try starts anew. Each time somebody else made progress.
-const maxRaces = 8
-
 // An attempt implements backend.Attempt.
 type attempt struct {
 	lock    *Lock
@@ -76,7 +73,7 @@ func (a *attempt) race(ctx context.Context) (*hold, error) {
 			return nil, err
 		}
 	}
-	h, err := backend.Retry(ctx, maxRaces, func() (*hold, error) { return a.take(ctx) })
+	h, err := backend.Retry(ctx, backend.Races, func() (*hold, error) { return a.take(ctx) })
 	if errors.Is(err, backend.ErrAgain) {
 		return nil, a.obstacle(err)
 	}

@@ -101,7 +101,7 @@ func (w watcher) tendFile(name, id string, now time.Time) error {
 	case id != "" && !s.Of.content.Holds(id):
 		s.Verdict, s.Of.content.Record = owner.Unknown, nil
 	}
-	if s.Verdict != owner.Dead && now.Sub(s.Of.stat.Modified) <= max(2*w.lease(s.Of.content), oldest) {
+	if s.Verdict != owner.Dead && now.Sub(s.Of.stat.Modified) <= max(owner.LeftOver(w.lease(s.Of.content)), oldest) {
 		return nil
 	}
 	if err := w.fs.Unlink(name); err != nil && !absent(err) && !forbidden(err) {

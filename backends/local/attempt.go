@@ -14,10 +14,6 @@ import (
 	"locksmith/backends/watch"
 )
 
-// maxRaces bounds how often one Try starts anew because the file changed meanwhile. Each time
-// somebody else made progress.
-const maxRaces = 32
-
 type attempt struct {
 	lock    *Lock
 	request backend.Request
@@ -44,7 +40,7 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 	}
 	// Without ctx: a free lock is taken even if hardly any time is left, for no step here waits
 	// long.
-	h, err := backend.Retry(context.WithoutCancel(ctx), maxRaces, a.take)
+	h, err := backend.Retry(context.WithoutCancel(ctx), backend.KernelRaces, a.take)
 	switch {
 	case errors.Is(err, backend.ErrAgain):
 		return nil, a.held()

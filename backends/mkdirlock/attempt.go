@@ -13,10 +13,6 @@ import (
 	"locksmith/protocol"
 )
 
-// maxRaces bounds how often one Try starts anew; each time somebody else made
-// progress.
-const maxRaces = 8
-
 // An attempt implements backend.Attempt. To follow a plain acquisition, read Try and take
 // here, then reserve, takePlain, and enter.
 type attempt struct {
@@ -134,7 +130,7 @@ func (a *attempt) open() {
 // race tries until we hold the lock, somebody else does, or it fails.
 func (a *attempt) race(ctx context.Context) (*hold, error) {
 	var refusal *backend.Error // why the last try failed, if others may be the cause
-	h, err := backend.Retry(ctx, maxRaces, func() (*hold, error) {
+	h, err := backend.Retry(ctx, backend.Races, func() (*hold, error) {
 		h, err := a.takeAnew(ctx)
 		refusal = nil
 		if errors.Is(err, backend.ErrAgain) && errors.As(err, &refusal) {

@@ -53,7 +53,7 @@ func (l *Lock) listLock(ctx context.Context, dir dirs.Dir) ([]string, error) {
 			return nil, err2
 		case !there:
 			return nil, nil
-		case tries == maxRaces: // so it does not just come and go
+		case tries == backend.Races: // so it does not just come and go
 			return nil, err
 		}
 	}

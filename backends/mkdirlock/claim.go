@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/clock"
 	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/mkdirlock/labels"
 	"locksmith/backends/owner"
@@ -16,9 +15,10 @@ import (
 
 // A claim is our entry: in a reservation, or in the lock.
 type claim struct {
+	owner.Pulse // confirmed by each request that proves our entry there
+
 	lock   *Lock
 	dir    dirs.Dir
-	clock  clock.Clock
 	entry  labels.Entry
 	home   string    // our reservation; empty: none
 	at     string    // the directory where our entry is: home or the lock
@@ -33,8 +33,6 @@ type claim struct {
 	next  uint64
 	// unwritten are the names of the further parts of the record that may be missing.
 	unwritten []string
-	// confirmed is when we sent the last request that proved our entry there, by the clock above.
-	confirmed time.Duration
 	// shown is when we sent the last heartbeat that succeeded.
 	shown time.Duration
 }
@@ -46,8 +44,9 @@ func (a *attempt) newClaim(k labels.Kind) (*claim, error) {
 	if err != nil {
 		return nil, a.lock.Address.Usage("write owner record", err.Error(), "give less --meta")
 	}
-	return &claim{lock: a.lock, dir: a.dir, clock: a.request.Clock, record: r, parts: parts, unwritten: labels.ExtraNames(parts),
-		entry: labels.Entry{Kind: k, Ticket: labels.Ticket{Lease: r.Lease, ID: r.ID}}, confirmed: a.request.Clock.Now()}, nil
+	return &claim{Pulse: owner.Pulse{Clock: a.request.Clock, Lease: r.Lease, Confirmed: a.request.Clock.Now()},
+		lock: a.lock, dir: a.dir, record: r, parts: parts, unwritten: labels.ExtraNames(parts),
+		entry: labels.Entry{Kind: k, Ticket: labels.Ticket{Lease: r.Lease, ID: r.ID}}}, nil
 }
 
 // unpin lets others remove the lock's directory as abandoned, if it was once our
@@ -75,14 +74,14 @@ func (c *claim) acquiredNow() {
 // entry is gone, or was silent for so long that somebody may have decided to remove it and will
 // do so.
 func (c *claim) refresh(ctx context.Context) error {
-	sent := c.clock.Now()
+	sent := c.Clock.Now()
 	if err := c.beat(ctx); err != nil {
 		return err
 	}
 	if c.late() {
 		return dirs.ErrAbsent
 	}
-	c.confirmed, c.shown = sent, sent
+	c.Confirmed, c.shown = sent, sent
 	return nil
 }
 
@@ -92,11 +91,8 @@ func (c *claim) late() bool {
 	if c.at == c.home && c.lock.Style == PlainStyle {
 		return false
 	}
-	return c.old()
+	return c.Overdue()
 }
-
-// old reports that we have not known for a lease whether our entry is there.
-func (c *claim) old() bool { return c.clock.Now()-c.confirmed >= c.entry.Ticket.Lease }
 
 // beat makes a heartbeat. Before the first one it writes the record. Parts that may be missing
 // then it writes after later heartbeats: a holder can do without them.

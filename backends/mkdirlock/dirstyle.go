@@ -25,7 +25,7 @@ func (a *attempt) takeExclusive(ctx context.Context) (*hold, error) {
 	if a.phase == unsure {
 		return a.settleTree(ctx)
 	}
-	a.mine.confirmed = a.request.Clock.Now()
+	a.mine.Confirmed = a.request.Clock.Now()
 	err := a.dir.Rename(ctx, a.mine.home, a.lock.lock())
 	switch {
 	case err == nil:

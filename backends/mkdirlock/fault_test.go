@@ -293,7 +293,7 @@ func playTend(s *scene) {
 	mustRelease(s.T, first)
 	h := s.neighbour().take(s.T, "exclusive")
 	h.dir = s.fault.on(s.memory)
-	h.others = h.lock.newOthers(h.dir, backend.Request{Clock: h.claim.clock})
+	h.others = h.lock.newOthers(h.dir, backend.Request{Clock: h.claim.Clock})
 	s.tell(h.Tend(s.Context()))
 	s.fault.cured = true
 	mustStillHold(s.T, h)

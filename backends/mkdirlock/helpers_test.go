@@ -201,7 +201,7 @@ func untidy(m *memory, k kindOfLock) []string {
 			left = append(left, name)
 		}
 	}
-	if fences > keepFences+2 {
+	if fences > 4 {
 		left = append(left, fmt.Sprint(fences, " fences"))
 	}
 	return left

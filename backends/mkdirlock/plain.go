@@ -74,12 +74,12 @@ func (a *attempt) makeLock(ctx context.Context) error {
 // first, unless we have made or seen the entry since the last Wait and less than a lease ago.
 func (a *attempt) commit(ctx context.Context) (*hold, error) {
 	asNew := a.gate == oneStep && !a.owned
-	if a.phase != fresh || a.mine.old() {
+	if a.phase != fresh || a.mine.Overdue() {
 		if err := a.mustBeHome(ctx); err != nil {
 			return nil, err
 		}
 	}
-	a.mine.confirmed = a.request.Clock.Now()
+	a.mine.Confirmed = a.request.Clock.Now()
 	err := a.move(ctx, asNew)
 	switch {
 	case err == nil:

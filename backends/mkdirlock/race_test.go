@@ -379,7 +379,7 @@ func TestSomebodyReadsReservation(t *testing.T) {
 		*times--
 		return dirs.Outcome(unix.EACCES)
 	}
-	for times, others := range map[int]bool{1: false, maxRaces: true} {
+	for times, others := range map[int]bool{1: false, backend.Races: true} {
 		inBubble(t, func(t *testing.T, m *memory) {
 			a := newHost("here", hooked{m, func(o operation) error { return forbid(o, &times) }}, treeNumbered).want(t, "exclusive")
 			if others { // others were in our way all the time

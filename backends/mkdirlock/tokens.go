@@ -9,16 +9,13 @@ import (
 	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/mkdirlock/labels"
 	"locksmith/backends/owner"
+	"locksmith/backends/tokens"
 	"locksmith/protocol"
 )
 
 // Fencing tokens are the numbers of directories fence.<n> beside the lock. An
 // exclusive holder makes the next even number. Those who share the lock have the
 // next odd one in common.
-
-// keepFences is how many tokens are kept, the newest among them: a listing is not atomic, and one
-// that misses the newest must not miss all.
-const keepFences = 2
 
 // withToken gives a hold its token. We hold the lock only if our entry is still there after the
 // token was made.
@@ -40,12 +37,12 @@ func (a *attempt) fence(ctx context.Context, k labels.Kind) (uint64, error) {
 	var known uint64
 	// We have the lock by now, so Retry does not end with ctx. The calls, which take the time, heed
 	// ctx.
-	n, err := backend.Retry(context.WithoutCancel(ctx), maxRaces, func() (uint64, error) {
+	n, err := backend.Retry(context.WithoutCancel(ctx), backend.Races, func() (uint64, error) {
 		all, err := a.lock.fences(ctx, a.dir)
 		if err != nil {
 			return 0, err
 		}
-		newest := max(labels.NewestOf(all), known)
+		newest := max(all.Newest(), known)
 		if k == labels.Shared && newest%2 == 1 {
 			return newest, nil
 		}
@@ -53,7 +50,7 @@ func (a *attempt) fence(ctx context.Context, k labels.Kind) (uint64, error) {
 		err = a.dir.Mkdir(ctx, a.lock.Name+"/"+labels.FenceName(n))
 		switch {
 		case err == nil:
-			a.removeFences(ctx, all)
+			a.removeOld(ctx, all)
 			return n, nil
 		case !dirs.Refused(err) && !dirs.Unclear(err):
 			return 0, a.lock.fail("make a fencing token", err)
@@ -79,7 +76,7 @@ func nextFence(newest uint64, k labels.Kind) uint64 {
 
 // fences lists the tokens there are, in ascending order. A listing without the lock, in which our
 // entry is, is not to be trusted.
-func (l *Lock) fences(ctx context.Context, dir dirs.Dir) ([]uint64, error) {
+func (l *Lock) fences(ctx context.Context, dir dirs.Dir) (tokens.Numbers, error) {
 	names, err := dir.List(ctx, l.Name)
 	if err == nil && !slices.Contains(names, labels.DirStyleLock) {
 		err = dirs.ErrUnclear
@@ -93,14 +90,13 @@ func (l *Lock) fences(ctx context.Context, dir dirs.Dir) ([]uint64, error) {
 	return labels.FencesIn(names), nil
 }
 
-// removeFences removes tokens that were old already when ours was made.
-func (a *attempt) removeFences(ctx context.Context, all []uint64) {
-	for i, n := range all {
-		if i+keepFences > len(all) {
-			return
-		}
+// removeOld removes tokens that were old already when ours was made. The newest of them stays
+// beside ours. Of generations more stay, because they also decide who holds the lock.
+func (a *attempt) removeOld(ctx context.Context, all tokens.Numbers) {
+	all.RemoveOld(all.Newest(), 0, len(all), func(n uint64) error {
 		_ = a.dir.Rmdir(ctx, a.lock.Name+"/"+labels.FenceName(n)) // the next one tries again
-	}
+		return nil
+	})
 }
 
 // NewestToken implements backend.Backend. It changes the directory of the tokens before it lists
@@ -126,5 +122,5 @@ func (l *Lock) NewestToken(ctx context.Context) (uint64, error) {
 	if err != nil {
 		return 0, l.fail("list fencing tokens", err)
 	}
-	return labels.NewestOf(labels.FencesIn(names)), nil
+	return labels.FencesIn(names).Newest(), nil
 }

@@ -170,7 +170,7 @@ func (a *attempt) untilBeat() time.Duration {
 
 // waiterBeats is how long after a heartbeat of a waiter the next one is due. In plain style that
 // is a lease or more: there only an operator removes the reservation of a waiter that may live,
-// and reap when it is older than twice its lease. It differs from waiter to waiter, so that those
+// and reap when it is left over (owner.LeftOver). It differs from waiter to waiter, so that those
 // who came together do not stay together.
 func (l *Lock) waiterBeats(t labels.Ticket) time.Duration {
 	if l.Style == DirStyle {

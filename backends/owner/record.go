@@ -13,33 +13,6 @@ import (
 	"locksmith/protocol"
 )
 
-// Bounds of a lease. Below them, heartbeats would compete with scheduling noise. Above them, a
-// holder that vanished would block everybody for longer than anyone waits.
-const (
-	MinLease = time.Second
-	MaxLease = 366 * 24 * time.Hour
-)
-
-// IsLease reports whether a lease may be so long.
-func IsLease(d time.Duration) bool { return d >= MinLease && d <= MaxLease }
-
-// ParseLease reads a lease in milliseconds, as it stands in names.
-func ParseLease(digits string) (lease time.Duration, ok bool) {
-	ms, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil || ms < MinLease.Milliseconds() || ms > MaxLease.Milliseconds() {
-		return 0, false
-	}
-	return time.Duration(ms) * time.Millisecond, true
-}
-
-// BeatsEvery is how long after a heartbeat the next one is due, at the latest. So one that fails
-// leaves time for others before the lease is over.
-func BeatsEvery(lease time.Duration) time.Duration { return lease / 4 }
-
-// WholeLease is how long a holder must be seen silent. It is 1 % more than the lease, because
-// clocks run at unequal rates: by then the lease is over by the holder's own clock, too.
-func WholeLease(lease time.Duration) time.Duration { return lease + lease/100 }
-
 const (
 	recordWord = "LOCK"
 	metaPrefix = "meta."

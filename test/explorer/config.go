@@ -37,6 +37,7 @@ func beating(n int, r actors.Role) actors.Role { r.Beats = n; return r }
 func impatient(r actors.Role) actors.Role      { r.Waits = 1; return r }
 func tending(r actors.Role) actors.Role        { r.Tends = true; return r }
 func shortly(n int, r actors.Role) actors.Role { r.Short = true; return rounds(n, r) }
+func bearing(r actors.Role) actors.Role        { r.Bears = true; return r }
 func strict(r actors.Role) actors.Role         { r.Strict = true; return r }
 func roles(all ...actors.Role) []actors.Role   { return all }
 
@@ -97,6 +98,7 @@ var small = leased([]explore.Config{
 	{Name: "dup-both-shared", Roles: roles(shared(0), shared(1)), Adversary: budget{Dups: 2}},
 	{Name: "dup-revived", States: 500_000, Roles: roles(rounds(2, shared(0)), exclusive(1)), Adversary: budget{Dups: 1}},
 	{Name: "late", Roles: roles(exclusive(0), exclusive(1)), Adversary: budget{Lost: 1, Dups: 1}},
+	{Name: "deaf", States: 350_000, Roles: roles(bearing(by(deaf, exclusive(0))), exclusive(1)), Adversary: budget{Lost: 1, Dups: 1}},
 	{Name: "late-shared", Roles: roles(shared(0), exclusive(1)), Adversary: budget{Lost: 1, Dups: 1}},
 	{Name: "late-both-shared", Roles: roles(shared(0), shared(1)), Adversary: budget{Lost: 1, Dups: 1}},
 	{Name: "late-crash", Roles: roles(exclusive(0), exclusive(0)), Adversary: budget{Crashes: 1, Lost: 1, Dups: 1}},

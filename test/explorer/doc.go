@@ -21,7 +21,8 @@
 // exclusively or shared, beat, sweep, release, again; or break somebody as the operator), on
 // which host each is, and what the adversary may do, and how often. A small configuration is
 // searched breadth first, to the end or to a number of states. A large one is walked through at
-// random. "complete" says that nothing was left to explore, "cut at depth n" that all ways of n
+// random. A process whose attempt fails gives up; only those of deaf go on after an error that may
+// pass, as the helper does. "complete" says that nothing was left to explore, "cut at depth n" that all ways of n
 // steps were explored.
 //
 // One step is one call to the server, one look at a clock, or one wait. Between any two steps of

@@ -74,9 +74,9 @@ func judgedLate(dir string) edit {
 
 // What both forms of numbered generations share, wrong.
 var (
-	refreshedLate = edit{"../claim.go", "	if c.Clock.Now()-c.Confirmed >= c.Lease {\n		return ErrBroken\n	}\n", ""}
-	removedNewest = edit{"../generation.go", "		if old+Kept >= newest || i == most {", "		if old > newest || i == most {"}
-	keptNone      = edit{"../generation.go", "		if old+Kept >= newest || i == most {", "		if old >= newest || i == most {"}
+	refreshedLate = edit{"../claim.go", "	if c.Overdue() {\n		return ErrBroken\n	}\n", ""}
+	removedNewest = edit{"../../tokens/tokens.go", "		if old+kept >= newest || i == most {", "		if old > newest || i == most {"}
+	keptNone      = edit{"../../tokens/tokens.go", "		if old+kept >= newest || i == most {", "		if old >= newest || i == most {"}
 )
 
 // Two wishes are not in the table, because other rules cover them now: step 3 of
@@ -138,6 +138,9 @@ var generationMutations = []mutation{
 
 	{name: "a reservation is taken for made after an unclear answer", breaks: twoHolders, config: "late", edits: []edit{{"claim.go",
 		"	if doubt == nil {\n", "	if true {\n"}}},
+
+	{name: "a reservation serves though no answer says that it was made", breaks: twoHolders, config: "deaf", edits: []edit{{"claim.go",
+		"	c.Spoiled = err != nil\n", ""}}},
 
 	{name: "a new sign of life does not restart the watch", breaks: falseLoss, config: "half", edits: []edit{{"watcher.go",
 		"Sign: sight.Sign", "Sign: \"alive\""}}},

@@ -73,13 +73,13 @@ var mkdirMutations = []mutation{
 		"	case overIn(s) > 0, h.lock.Style == PlainStyle && s.Verdict != owner.Dead && s.Record != nil:\n		return true, nil\n", "	case overIn(s) < 0 && s.Verdict == owner.Dead:\n		return true, nil\n"}}},
 
 	{name: "who waits gives no sign of life", breaks: robs, config: "tree-tend-long", edits: []edit{{"wait.go",
-		"a.mine.shown + a.lock.waiterBeats", "a.mine.confirmed + a.lock.waiterBeats"}}},
+		"a.mine.shown + a.lock.waiterBeats", "a.mine.Confirmed + a.lock.waiterBeats"}}},
 
 	{name: "commit a reservation that may be gone", breaks: stuck, config: "plain-operator-waiter|plain-wrong-sweep", edits: []edit{{"plain.go",
-		"	if a.phase != fresh || a.mine.old() {", "	if asNew && a.phase != fresh {"}}},
+		"	if a.phase != fresh || a.mine.Overdue() {", "	if asNew && a.phase != fresh {"}}},
 
 	{name: "commit in one step a reservation that may be gone", breaks: stuck, limit: 200_000, config: "unmarked-operator-waiting", edits: []edit{{"plain.go",
-		"	if a.phase != fresh || a.mine.old() {", "	if !asNew && (a.phase != fresh || a.mine.old()) {"}}},
+		"	if a.phase != fresh || a.mine.Overdue() {", "	if !asNew && (a.phase != fresh || a.mine.Overdue()) {"}}},
 
 	{name: "settle while withdrawing", breaks: stuck, config: "ftp-lost-one", edits: []edit{{"attempt.go",
 		"	if a.phase == leaving {\n		if err", "	if a.phase == leaving {\n		a.phase = unsure\n	}\n	if a.mine == nil {\n		if err"}}},

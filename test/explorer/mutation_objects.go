@@ -51,11 +51,11 @@ var objectMutations = []mutation{
 		"	if err == nil && string(content) != h.Mine.ticket.String() {\n", "	if err == nil && len(content) == 0 {\n"}}},
 
 	{name: "the newest of the old generations are removed first", breaks: silentLoss, config: "s3-operator-order", edits: []edit{
-		{"../generation.go", "	for i, old := range n {\n		if old+Kept >= newest || i == most {\n			return\n",
-			"	for _, old := range slices.Backward(n) {\n		if old+Kept >= newest {\n			continue\n"},
-		{"../generation.go", "	\"errors\"\n", "	\"errors\"\n	\"slices\"\n"}}},
+		{"../../tokens/tokens.go", "	for i, old := range n {\n		if old+kept >= newest || i == most {\n			return\n",
+			"	for _, old := range slices.Backward(n) {\n		if old+kept >= newest {\n			continue\n"},
+		{"../../tokens/tokens.go", "package tokens\n", "package tokens\n\nimport \"slices\"\n"}}},
 
-	{name: "one that may not be removed does not stop the removal of old generations", breaks: silentLoss, config: "s3-operator-order", edits: []edit{{"../generation.go",
+	{name: "one that may not be removed does not stop the removal of old generations", breaks: silentLoss, config: "s3-operator-order", edits: []edit{{"../../tokens/tokens.go",
 		"			return // so that none is there without all that are newer\n", "			continue\n"}}},
 
 	{name: "a release does not look", breaks: undone, config: "s3-operator", edits: []edit{{"hold.go",
@@ -67,7 +67,7 @@ var objectMutations = []mutation{
 		"	if a.Mine.Confirmed < a.began { //", "	if a.Mine.Confirmed < 0 { //"}}},
 
 	{name: "the hold begins however late it is", breaks: lateHold, config: "s3-lease-prompt", edits: []edit{{"attempt.go",
-		"	late := a.Request.Clock.Now()-a.Mine.Confirmed >= a.Mine.ticket.lease\n", "	late := false\n"}}},
+		"	late := a.Mine.Overdue()\n", "	late := false\n"}}},
 
 	{name: "no listing after winning", breaks: tokenFell, limit: 150_000, config: "s3-pages-collect", edits: []edit{{"attempt.go",
 		"	case v.numbers.Newest() != n:\n", "	case n == 0:\n"}}},

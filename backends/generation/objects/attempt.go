@@ -9,14 +9,12 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/generation"
+	"locksmith/backends/tokens"
 	"locksmith/protocol"
 )
 
 // maxAsked bounds how often one Try asks for the same generation.
 const maxAsked = 5
-
-// maxLate is how many generations in a row are lost to slowness before an attempt gives up.
-const maxLate = 3
 
 // An attempt implements backend.Attempt and generation.Steps.
 type attempt struct {
@@ -87,18 +85,17 @@ func (a *attempt) Take(ctx context.Context) (backend.Hold, error) {
 // be about to remove our reservation.
 type lateError struct {
 	number uint64
-	old    generation.Numbers // the generations there were, if they were listed
+	old    tokens.Numbers // the generations there were, if they were listed
 }
 
 func (*lateError) Error() string        { return "the lease was over before the lock was ours" }
 func (*lateError) Is(target error) bool { return target == generation.ErrBroken }
 
-// tooLate counts such generations. A stall explains one of them. After maxLate in a row the
-// requests take longer than the lease, and the next generation would come too late as well. As
-// there is no holder whose release removes old generations, tooLate does.
+// tooLate counts such generations, up to backend.MaxLate. As there is no holder whose release
+// removes old generations, tooLate does.
 func (a *attempt) tooLate(ctx context.Context, e *lateError) error {
 	a.lock.removeOld(ctx, e.old, e.number)
-	if a.late++; a.late < maxLate {
+	if a.late++; a.late < backend.MaxLate {
 		return nil
 	}
 	return a.lock.Address.TooSlow(fmt.Errorf("%d times in a row the lease of %v was over before the lock was ours", a.late, a.Request.Owner.Lease))
@@ -235,7 +232,7 @@ func (a *attempt) confirm(ctx context.Context, n uint64) (*hold, error) {
 		}
 	}
 	v, err := a.look(ctx)
-	late := a.Request.Clock.Now()-a.Mine.Confirmed >= a.Mine.ticket.lease
+	late := a.Mine.Overdue()
 	switch {
 	case late && (err == nil || errors.Is(err, generation.ErrBroken)):
 		return nil, &lateError{n, v.numbers}

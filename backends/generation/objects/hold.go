@@ -6,6 +6,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/generation"
+	"locksmith/backends/tokens"
 )
 
 // maxOld bounds the requests that one release spends on what others left.
@@ -94,6 +95,6 @@ func (h *hold) Release(ctx context.Context) error {
 }
 
 // removeOld removes generations before one that was ours.
-func (l *Lock) removeOld(ctx context.Context, old generation.Numbers, ours uint64) {
-	old.RemoveOld(ours, maxOld, func(n uint64) error { return l.Store.Delete(ctx, generationKey(n)) })
+func (l *Lock) removeOld(ctx context.Context, old tokens.Numbers, ours uint64) {
+	old.RemoveOld(ours, generation.Kept, maxOld, func(n uint64) error { return l.Store.Delete(ctx, generationKey(n)) })
 }

@@ -55,13 +55,12 @@ func sinceWhen(h *backend.Holder, v view, today time.Time) {
 }
 
 // nearest returns the living waiter next before us, and how many wait before us; 0 if none of
-// them seems to live. It removes the dead ones that it meets. A waiter whose last sign is older
-// than its lease, by the store's own clock, does not count, but stays.
+// them seems to live. It removes the dead ones that it meets.
 func (a *attempt) nearest(ctx context.Context, v view, holder ticket) (observation, int, error) {
 	mine, _ := v.find(a.Mine.ticket)
-	now := v.sign(mine).Modified.Add(a.Request.Clock.Now() - a.Mine.Confirmed)
+	now := a.Mine.PlaceTime(v.sign(mine).Modified)
 	line := slices.DeleteFunc(slices.Clone(v.queue), func(p place) bool {
-		return p.ticket == holder || p.compare(mine) >= 0 || now.Sub(v.sign(p).Modified) >= p.ticket.lease
+		return p.ticket == holder || p.compare(mine) >= 0 || generation.Silent(now, v.sign(p).Modified, p.ticket.lease)
 	})
 	for looks := 0; len(line) > 0 && looks < maxLooks; looks++ {
 		last := line[len(line)-1]

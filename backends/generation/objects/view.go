@@ -8,6 +8,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/generation"
+	"locksmith/backends/tokens"
 )
 
 // A place is a reservation as it was listed.
@@ -24,9 +25,9 @@ func (p place) compare(q place) int {
 // A view is all that one listing showed. It leaves out what is not ours.
 type view struct {
 	generations []Object
-	numbers     generation.Numbers // of the generations
-	queue       []place            // all reservations, in the queue's order
-	beats       map[string]Object  // heartbeats by their keys
+	numbers     tokens.Numbers    // of the generations
+	queue       []place           // all reservations, in the queue's order
+	beats       map[string]Object // heartbeats by their keys
 	successes   []Object
 	notes       []Object // of breaks by hand
 }
@@ -75,7 +76,7 @@ func (l *Lock) list(ctx context.Context) (view, error) {
 	}
 	slices.Sort(v.numbers)
 	slices.SortFunc(v.queue, place.compare)
-	if n := v.numbers.Newest(); n >= generation.Max {
+	if n := v.numbers.Newest(); n >= tokens.Max {
 		return view{}, l.Address.Unfit("read "+generationKey(n), "nobody has counted that far", unreadable)
 	}
 	return v, nil

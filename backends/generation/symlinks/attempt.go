@@ -12,6 +12,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/generation"
 	"locksmith/backends/process"
+	"locksmith/backends/tokens"
 	"locksmith/protocol"
 )
 
@@ -82,7 +83,7 @@ func (a *attempt) recover(ctx context.Context) error {
 
 // list is a fresh listing of the generations, and the highest that exists: never less than one
 // that is known to exist.
-func (a *attempt) list(ctx context.Context) (generation.Numbers, uint64, error) {
+func (a *attempt) list(ctx context.Context) (tokens.Numbers, uint64, error) {
 	all, anew, err := a.lock.list(ctx)
 	if err != nil {
 		return nil, 0, err

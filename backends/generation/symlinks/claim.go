@@ -148,12 +148,14 @@ func (a *attempt) reserve(ctx context.Context, k kind, newest uint64) error {
 
 // ensure makes sure that the claim exists, after an unclear answer to the request that made it.
 // Otherwise that request might still be on its way, and arrive after others have found that the
-// reservation of our generation is gone.
+// reservation of our generation is gone. If we cannot be sure, the next try makes another one.
 func (c *claim) ensure(ctx context.Context, doubt error) error {
 	if doubt == nil {
 		return nil
 	}
-	return c.Beat(ctx)
+	err := c.Beat(ctx)
+	c.Spoiled = err != nil
+	return err
 }
 
 // dirs are the directories of a reservation, in the order they are made.

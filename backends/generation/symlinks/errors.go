@@ -22,11 +22,9 @@ func absent(err error) bool { return errors.Is(err, unix.ENOENT) }
 // gone reports whether our own reservation counts as gone.
 func gone(err error) bool { return absent(err) || errors.Is(err, unix.ESTALE) }
 
-// unclear reports whether a call may or may not have taken effect: a soft mount gave up, or a
-// signal came.
-func unclear(err error) bool {
-	return backend.IsErrno(err, unix.EIO, unix.ETIMEDOUT, unix.EINTR)
-}
+// unclear reports whether a call may or may not have taken effect, or may do so yet. A stale handle
+// is the server's answer: the call did nothing.
+func unclear(err error) bool { return backend.Unclear(err) && !errors.Is(err, unix.ESTALE) }
 
 // maybeCreated reports whether after a create the thing may be there. The next steps find out
 // whose it is by our own ticket, never by the return code: a server that crashed repeats EEXIST

@@ -69,6 +69,8 @@ var faults = []fault{
 	{err: unix.EIO, done: true, lasts: true, code: protocol.Unreachable},
 	{err: unix.ETIMEDOUT, code: protocol.Unreachable},
 	{err: unix.ETIMEDOUT, done: true, code: protocol.Unreachable},
+	{err: unix.EHOSTUNREACH, code: protocol.Unreachable},
+	{err: unix.EHOSTUNREACH, done: true, code: protocol.Unreachable},
 	{err: unix.ESTALE, code: protocol.Unreachable},
 	{err: unix.EINTR, code: protocol.Unreachable},
 	{err: unix.EINTR, done: true, code: protocol.Unreachable},
@@ -275,5 +277,37 @@ func TestUnclearIsNotHeld(t *testing.T) {
 		_, err := a.Try(t.Context())
 		mustFail(t, err, protocol.Unreachable, "look at the server")
 		mustWithdraw(t, a)
+	})
+}
+
+// TestUnsureReservation: if neither the request for a reservation nor the heartbeat that should
+// find it had an answer, the next try makes another one. The first may be made at any later moment,
+// here after the generation that would name it.
+func TestUnsureReservation(t *testing.T) {
+	inBubble(t, func(t *testing.T, m *memory) {
+		away := true
+		var late func() error
+		here := newHost("here", hooked{m, func(o operation) error {
+			switch mine := away && strings.HasPrefix(o.name, Reservations+"/x."); {
+			case mine && o.call == "mkdir":
+				late = o.do
+				return unix.ETIMEDOUT
+			case mine && o.call == "touch":
+				return unix.ETIMEDOUT
+			case o.call == "symlink" && o.name == lockName(1):
+				defer func() { _ = late() }()
+			}
+			return o.do()
+		}})
+		a := here.want(t, "exclusive")
+		_, err := a.Try(t.Context())
+		mustFail(t, err, protocol.Unreachable, "look at the server")
+		first := a.Mine.ID
+		away = false
+		h := mustHold(t, a)
+		if h.ID() == first {
+			t.Error("the next try takes the lock with a reservation of which nobody knows whether it was made")
+		}
+		mustRelease(t, h)
 	})
 }

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/generation"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
+	"locksmith/backends/tokens"
 	"locksmith/protocol"
 )
 
@@ -65,7 +65,7 @@ func FuzzDirectory(f *testing.F) {
 		r, err := l.Inspect(context.Background())
 		newest, e, shaped := parsed(d)
 		switch {
-		case err != nil && shaped && newest < generation.Max:
+		case err != nil && shaped && newest < tokens.Max:
 			t.Fatalf("inspection of a well-formed directory %+v fails: %v", d, err)
 		case err != nil && !errors.As(err, new(*backend.Error)):
 			t.Fatalf("inspection of %+v fails with another error than *backend.Error: %v", d, err)

@@ -12,12 +12,13 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/generation"
 	"locksmith/backends/owner"
+	"locksmith/backends/tokens"
 	"locksmith/protocol"
 )
 
 // list returns the generations there are, from a fresh listing. It makes the
 // lock directory where there is none, and says so.
-func (l *Lock) list(ctx context.Context) (all generation.Numbers, anew bool, err error) {
+func (l *Lock) list(ctx context.Context) (all tokens.Numbers, anew bool, err error) {
 	names, err := l.names(ctx, Generations)
 	if errors.Is(err, unix.ENOENT) {
 		anew = true
@@ -59,15 +60,15 @@ func (l *Lock) names(ctx context.Context, dir string) (names []string, err error
 	return names, err
 }
 
-func (l *Lock) parse(names []string) (generation.Numbers, error) {
-	var all generation.Numbers
+func (l *Lock) parse(names []string) (tokens.Numbers, error) {
+	var all tokens.Numbers
 	for _, name := range names {
 		if n, ok := parseLockName(name); ok {
 			all = append(all, n)
 		}
 	}
 	slices.Sort(all)
-	if n := all.Newest(); n >= generation.Max {
+	if n := all.Newest(); n >= tokens.Max {
 		return nil, l.foreign(lockName(n), "nobody has counted that far")
 	}
 	return all, nil

@@ -77,7 +77,7 @@ func (h *hold) succeeded(ctx context.Context) error {
 
 // removeOld is step 9. What it cannot remove is left to the next holder.
 func (h *hold) removeOld(ctx context.Context) {
-	h.Old.RemoveOld(h.Number, maxOld, func(n uint64) error {
+	h.Old.RemoveOld(h.Number, generation.Kept, maxOld, func(n uint64) error {
 		_ = h.Mine.lock.Dir.Unlink(ctx, lockName(n))
 		return nil
 	})

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"locksmith/backends/generation"
 	"locksmith/backends/owner"
+	"locksmith/backends/tokens"
 )
 
 const someID = "0123456789abcdef0123456789abcdef"
@@ -65,7 +65,7 @@ func FuzzNames(f *testing.F) {
 
 func randomTicket() ticket {
 	return ticket{
-		since: rand.Uint64N(generation.Max), at: rand.Int64(), id: owner.NewID(),
+		since: rand.Uint64N(tokens.Max), at: rand.Int64(), id: owner.NewID(),
 		lease: owner.MinLease + time.Duration(rand.Int64N(int64(owner.MaxLease-owner.MinLease))).Truncate(time.Millisecond),
 	}
 }

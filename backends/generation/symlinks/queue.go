@@ -249,7 +249,7 @@ func (a *attempt) living(ctx context.Context, e entry) (observation, bool, error
 		_, err := a.breakDead(ctx, e, s)
 		return s, false, err
 	}
-	return s, now.IsZero() || now.Sub(s.Beat) < s.Of.ticket.lease, nil
+	return s, now.IsZero() || !generation.Silent(now, s.Beat, s.Of.ticket.lease), nil
 }
 
 // serverTime estimates the server's clock from our own last heartbeat. It is
@@ -269,5 +269,5 @@ func (a *attempt) serverTime(ctx context.Context) (time.Time, error) {
 		}
 		c.beat = sight.Modified
 	}
-	return c.beat.Add(a.Request.Clock.Now() - c.Confirmed), nil
+	return c.PlaceTime(c.beat), nil
 }

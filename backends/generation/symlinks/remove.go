@@ -11,6 +11,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/generation"
 	"locksmith/backends/success"
+	"locksmith/backends/tokens"
 )
 
 var _ backend.Remover = (*Lock)(nil)
@@ -57,7 +58,7 @@ func (l *Lock) Remove(ctx context.Context, held backend.Hold) error {
 	if err := generation.ForgetNotes(ctx, texts{l}, notesIn(names)); err != nil {
 		return err
 	}
-	if err := success.Forget(ctx, l.successes(nil), successesIn(names, generation.Max)); err != nil {
+	if err := success.Forget(ctx, l.successes(nil), successesIn(names, tokens.Max)); err != nil {
 		return err
 	}
 	err = l.Dir.Rmdir(ctx, Reservations)
@@ -111,7 +112,7 @@ func (l *Lock) bar(ctx context.Context, target string) error {
 
 // removeGenerations is step 4. It may meet another locker's probe.
 func (l *Lock) removeGenerations(ctx context.Context) (err error) {
-	for range generation.MaxRaces {
+	for range backend.Races {
 		var names []string
 		names, err = l.names(ctx, Generations)
 		if absent(err) {

@@ -9,6 +9,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/generation"
 	"locksmith/backends/success"
+	"locksmith/backends/tokens"
 )
 
 // A success is a symbolic link d.<N>-<id> in Reservations, whose target is the record of the
@@ -48,13 +49,13 @@ func (l *Lock) successes(h *hold) successes {
 func (s successes) List(ctx context.Context) ([]success.Mark, error) {
 	names, err := s.lock.names(ctx, Reservations)
 	if absent(err) || err == nil && s.hold == nil {
-		return successesIn(names, generation.Max), nil
+		return successesIn(names, tokens.Max), nil
 	}
 	if err != nil {
 		return nil, s.lock.Fail("list reservations", err)
 	}
 	most := s.hold.Number
-	if success.Newest(successesIn(names, generation.Max)).Number > most {
+	if success.Newest(successesIn(names, tokens.Max)).Number > most {
 		if most, err = s.lock.newest(ctx); err != nil {
 			return nil, err
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"locksmith/backends/owner"
+	"locksmith/backends/tokens"
 	"locksmith/protocol"
 )
 
@@ -29,7 +30,7 @@ func FuzzListing(f *testing.F) {
 			}
 		}
 		all := FencesIn(names)
-		if newest := NewestOf(all); newest != 0 && (!slices.Contains(names, FenceName(newest)) || newest >= maxToken) {
+		if newest := all.Newest(); newest != 0 && (!slices.Contains(names, FenceName(newest)) || newest >= tokens.Max) {
 			t.Errorf("of the names %q a token is read that is not there: %d", listing, newest)
 		}
 		if beat, parts := LatestBeat(names); beat != "" && (!slices.Contains(names, beat) || parts < 1 || parts > MaxParts) {

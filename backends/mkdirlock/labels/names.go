@@ -12,6 +12,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/owner"
+	"locksmith/backends/tokens"
 )
 
 // A Ticket names one acquisition attempt. It is part of the name of all that the
@@ -87,9 +88,6 @@ func LockOfReservation(name string) (lock string, ok bool) {
 	return name[:i], ok
 }
 
-// maxToken leaves room to count on. No helper ever makes a larger number.
-const maxToken = 1 << 60
-
 // FenceName is the name that keeps a token.
 func FenceName(n uint64) string { return FencePrefix + strconv.FormatUint(n, 10) }
 
@@ -97,12 +95,12 @@ func FenceName(n uint64) string { return FencePrefix + strconv.FormatUint(n, 10)
 func ParseFence(name string) (uint64, bool) {
 	digits, ok := strings.CutPrefix(name, FencePrefix)
 	n, err := strconv.ParseUint(digits, 10, 64)
-	return n, ok && err == nil && n > 0 && n < maxToken && strconv.FormatUint(n, 10) == digits
+	return n, ok && err == nil && n > 0 && n < tokens.Max && strconv.FormatUint(n, 10) == digits
 }
 
 // FencesIn returns the tokens among some names, in ascending order.
-func FencesIn(names []string) []uint64 {
-	var all []uint64
+func FencesIn(names []string) tokens.Numbers {
+	var all tokens.Numbers
 	for _, name := range names {
 		if n, ok := ParseFence(name); ok {
 			all = append(all, n)
@@ -110,14 +108,6 @@ func FencesIn(names []string) []uint64 {
 	}
 	slices.Sort(all)
 	return all
-}
-
-// NewestOf is the greatest of some tokens, 0 if there is none.
-func NewestOf(ascending []uint64) uint64 {
-	if len(ascending) == 0 {
-		return 0
-	}
-	return ascending[len(ascending)-1]
 }
 
 // IsOurs reports that a locksmith gave this name, which is in a directory that is a lock or a

@@ -9,6 +9,7 @@ import (
 
 	"locksmith/backends/owner"
 	"locksmith/backends/success"
+	"locksmith/backends/tokens"
 )
 
 // A success is kept as a directory beside the lock in dir style, with the name
@@ -46,7 +47,7 @@ func ParseSuccess(name string) (Succeeded, bool) {
 	at, err2 := strconv.ParseInt(fields[2], 10, 64)
 	host, err3 := base64.RawURLEncoding.DecodeString(fields[3])
 	s := Succeeded{n, fields[1], at, string(host)}
-	return s, err1 == nil && err2 == nil && err3 == nil && n > 0 && n < maxToken && owner.IsID(s.ID) && s.String() == name
+	return s, err1 == nil && err2 == nil && err3 == nil && n > 0 && n < tokens.Max && owner.IsID(s.ID) && s.String() == name
 }
 
 // SuccessesIn returns the successes among the names in the lock's directory.

@@ -115,7 +115,7 @@ func (p *reaper) reservation(ctx context.Context, e dirs.Entry, at string, insid
 		return
 	}
 	t, _ := labels.ParseTicket(e.Name[strings.LastIndex(e.Name, labels.ReservationPrefix)+len(labels.ReservationPrefix):])
-	silence, note := max(p.reaping.MaxAge, 2*t.Lease), ""
+	silence, note := max(p.reaping.MaxAge, owner.LeftOver(t.Lease)), ""
 	switch {
 	case e.Modified.IsZero():
 		note = "its time is not known"
@@ -153,7 +153,7 @@ func (p *reaper) whyAlive(f finding, in dirs.Entry, what string) string {
 	lease := f.entry.Ticket.Lease
 	silence := max(p.reaping.MaxAge, owner.WholeLease(lease))
 	if what == backend.ReapedWaiter {
-		silence = max(p.reaping.MaxAge, 2*lease)
+		silence = max(p.reaping.MaxAge, owner.LeftOver(lease))
 	}
 	switch {
 	case f.Holder.Verdict == owner.Alive:

@@ -35,7 +35,7 @@ func (f *finding) watch() time.Duration {
 	if f.at == "" || f.Holder.Verdict == owner.Dead {
 		return 0
 	}
-	return owner.BeatsEvery(f.entry.Ticket.Lease) + f.entry.Ticket.Lease/100
+	return owner.WholeBeat(f.entry.Ticket.Lease)
 }
 
 // hinder notes what is in the way of a removal, if something is.

@@ -45,6 +45,7 @@ type Role struct {
 	// Short: it tries only once in each round, like a program of its own, and remembers what it
 	// saw.
 	Short     bool
+	Bears     bool // it goes on after an error that may pass, as the helper does
 	Strict    bool
 	Tends     bool // it sweeps once while it holds
 	Misjudges bool // it takes everybody else for dead
@@ -95,6 +96,7 @@ func (r Role) acquire(run *runner, b Lock, round int) {
 		case err == nil:
 			r.hold(run, b, h, round)
 			return
+		case r.Bears && backend.Passes(err):
 		case !errors.As(err, &held):
 			run.note(Note{Kind: NoteError, Text: err.Error()})
 			r.withdraw(run, a)
