@@ -26,12 +26,12 @@ type session struct {
 	// failed is the error of the last heartbeat; nil if it succeeded.
 	failed error
 	logged string            // the last failure in the log
-	hung   *detached.ErrCall // a call that has not come back; the next one waits for it (call)
+	hung   *detached.ErrCall // a call, not of Tend, that has not come back; the next one waits for it (call)
 	// tending is the latest call of Tend; nil: there was none. Calls of other methods do not wait
 	// for it.
 	tending *detached.ErrCall
-	// skip is how many calls of Tend are still to be left out. If the next call is cut off, skip
-	// becomes pause.
+	// skip is how many calls of Tend are still to be left out. pause is how many will be left out if
+	// the next call is cut off.
 	skip, pause int
 }
 
@@ -70,8 +70,8 @@ func (s *session) start(g protocol.Grant) (loss, err error) {
 }
 
 // run holds the lock until the client does not want it any more, the lock is lost, or MaxHold is
-// over. Then run releases the lock. Of a lost lock it removes what may be left (lost). err is the
-// loss if the lock is lost already.
+// over. Then run releases the lock. After a loss it tells the client, and removes what may be left
+// (lost). err is the loss if the lock is lost already.
 func (s *session) run(err error) error {
 	defer func() {
 		if s.tending != nil && !s.tending.IsBack() {
@@ -135,7 +135,7 @@ func (s *session) lastMoment() time.Duration { return s.confirmed + s.lease*3/4 
 
 // beat sends one heartbeat, unless ctx ends. The answer must come by the last moment. If the last
 // moment has passed and no heartbeat has failed, this process was stopped. Then the answer must come
-// by the end of the lease. If the lock is kept, the answer has at least a quarter of a lease from now.
+// by the end of the lease; if the lock is kept, by a quarter of a lease from now, if that is later.
 func (s *session) beat(ctx context.Context) error {
 	sent := s.now()
 	limit := s.lastMoment()
@@ -149,7 +149,7 @@ func (s *session) beat(ctx context.Context) error {
 		}
 	}
 	// The call's context ends after a quarter of the lease. If the connection has gone silent, that
-	// leaves time for a heartbeat over another one.
+	// leaves time for a heartbeat over another connection.
 	_, err := s.call(ctx, limit-sent, s.lease/4, s.hold.Heartbeat)
 	if now := s.now(); errors.Is(err, backend.ErrNoAnswer) && s.kept() && now > limit+answerTime {
 		// The call should have ended by limit, so this process was stopped meanwhile.

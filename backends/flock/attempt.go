@@ -40,11 +40,11 @@ type attempt struct {
 	lock     *Lock
 	request  backend.Request
 	shared   bool
-	checked  bool // the place was found fit
+	checked  bool // checkPlace found the place fit
 	state    state
 	file     *lockfile.File    // unless closed
 	sleep    *detached.ErrCall // of the thread, if asleep
-	pauses   *backoff.Schedule // how long watch waits for an event; nil: for slowLook
+	pauses   *backoff.Schedule // how long watch waits for an event at most (Request.Polls); nil: for slowLook
 	notifier notifier
 	looker   looker
 }
@@ -85,7 +85,7 @@ func (a *attempt) take() (*hold, error) {
 		return nil, a.lock.fail("lock the file", err)
 	case !got:
 		refusal := a.refusal()
-		if a.state == asleep && a.file.IsLocked() { // our thread has the lock: refusal may name us
+		if a.state == asleep && a.file.IsLocked() { // our thread got the lock meanwhile, so refusal may name this process
 			<-a.sleep.Done()
 			return nil, backend.ErrAgain
 		}
@@ -149,8 +149,8 @@ func (a *attempt) close() {
 	}
 }
 
-// refusal returns an error that tells who has the lock. If there is time to look later, it tells
-// what the looker knows. Otherwise it looks itself, at every refused try.
+// refusal returns an error that tells who has the lock. If there is time to look later, it asks the
+// looker, which looks at little until more is due. Otherwise it looks itself, at every refused try.
 func (a *attempt) refusal() error {
 	e := &backend.HeldError{Lock: string(a.lock.address), Holder: backend.Holder{Verdict: owner.Unknown}}
 	if a.looksLater() {

@@ -34,14 +34,14 @@ type looker struct {
 	lock      *Lock
 	here      owner.Place
 	clock     clock.Clock
-	usual     time.Duration // the least pause after a look that named a holder, and the most after the first look
+	usual     time.Duration // after a look that named a holder it pauses for this at least, after the first look for this at most
 	began     time.Duration // when the lock was first refused, or all that it named had let it go
 	looks     int           // so far
 	due       time.Duration // when it may take the steps after known
 	named     flocks.Seen   // who has the lock, by the last look that told
 	record    string        // the id on record, at the last look
-	takers    []int         // at the last look at /proc/locks that left out the step all
-	hasTakers bool          // takers is of use for the next look
+	takers    []int         // who took the lock, by a look at /proc/locks that left the step all to the next one
+	hasTakers bool          // takers counts
 }
 
 // Eyes are the ways to look, each of which costs more than the one before. Tests replace them, and
@@ -58,8 +58,8 @@ func kernelsEyes() eyes { return eyes{flocks.Of, flocks.Peek, flocks.Look, proce
 const (
 	// firstLook is when a waiter first looks beyond those that it knows. Most waits are shorter.
 	firstLook = 500 * time.Millisecond
-	// nextLook is how long it looks no further after it has found a holder. Run tells after a minute
-	// that it still waits, so it has looked again by then.
+	// nextLook is for how long a waiter that has found a holder looks only at those that it knows.
+	// After a minute "locksmith run" tells that it still waits. By then the waiter has looked again.
 	nextLook = 45 * time.Second
 	// few is how many waiters may look at all processes at the same time.
 	few = 8
@@ -101,7 +101,7 @@ func (k *looker) look(now time.Duration, record *owner.Record) {
 	case k.looks == 1, len(k.named.Keepers) > 0:
 		k.began = now
 		k.forget(now, min(firstLook+k.spread(few), k.usual))
-	case now < k.due && k.looks != 2: // the second look may be the last, if the number of tries is limited
+	case now < k.due && k.looks != 2: // the second look does not wait until due: if the number of tries is limited, it may be the last
 	case moved:
 		k.forget(now, k.pause(now, firstLook)+k.spread(few))
 	default:
@@ -164,11 +164,12 @@ func (k *looker) hasMoved(record *owner.Record) bool {
 	return k.record != before
 }
 
-// pause returns how long it is until the wait since began is twice as long, but least at least.
+// pause returns the time since began, so that the next look is due when that has doubled; but least
+// at least.
 func (k *looker) pause(now, least time.Duration) time.Duration { return max(now-k.began, least) }
 
-// spread returns a random pause. If so many processes wait, and each looks only after such a pause,
-// their looks leave most of a processor to others.
+// spread returns a random pause. If that many processes wait, and each looks once after such a
+// pause, about one of them looks at a time.
 func (k *looker) spread(waiting int) time.Duration {
 	return rand.N(1 + time.Duration(waiting*k.lock.eyes.tasks())*perTask)
 }

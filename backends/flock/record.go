@@ -8,10 +8,10 @@ import (
 	"locksmith/protocol"
 )
 
-// sign writes a text into a locked file, unless the file holds that text already, or anything but a
-// record of ours. A failed write means nothing. sign reports whether the file is for records. If it
-// is not, no heartbeat may sign it either: a file that holds data now may be empty for the moment in
-// which its program writes it anew.
+// sign writes a text into a locked file, if the file is empty or holds another record of this kind,
+// and nothing else. It does not matter if the write fails. sign reports whether the file is for
+// records. If it is not, no heartbeat may sign it either: a file that holds data now may be empty for
+// the moment in which its program writes it anew.
 func (l *Lock) sign(f *lockfile.File, text string) bool {
 	st, err := f.Stat()
 	if err != nil || st.Kind != "" || st.Size > protocol.MaxLine {
@@ -35,7 +35,7 @@ func (l *Lock) sign(f *lockfile.File, text string) bool {
 	if len(old) > len(text) && w.Truncate() != nil {
 		return true
 	}
-	if w.Write(text) != nil { // part of a record is no record, and would stay for good
+	if w.Write(text) != nil { // a part of a record is no record: sign would never replace it
 		_ = w.Truncate()
 	}
 	return true

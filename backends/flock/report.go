@@ -21,7 +21,7 @@ import (
 	"locksmith/backends/watch"
 )
 
-// A look is flocks.Look or flocks.Glance.
+// A look is flocks.Look, flocks.Glance, flocks.Peek, or what flocks.Snapshot returns.
 type look func(path string) (flocks.Seen, error)
 
 // Inspect implements backend.Backend. It takes no kernel lock.
@@ -35,7 +35,7 @@ func (l *Lock) Inspect(context.Context) (backend.Report, error) {
 
 // report tells who has the lock, and how many wait, as far as that can be seen.
 func (l *Lock) report(here owner.Place, look look) (backend.Report, error) {
-	report := backend.Report{Crowd: true} // the file has no trace of those that wait
+	report := backend.Report{Crowd: true} // those that wait leave no trace in the file: only AtLeast tells of them
 	record := l.record()
 	seen, err := look(l.path)
 	moved := false
@@ -90,7 +90,7 @@ func (s sight) takers() []int {
 	return slices.Compact(all)
 }
 
-// holder is the holder for which a process took the lock.
+// holder describes the holder that a taker stands for. Others may have the lock by now.
 func (s sight) holder(taker int) backend.Holder {
 	var kept []process.Process
 	for _, k := range s.Keepers {
@@ -106,8 +106,8 @@ func (s sight) holder(taker int) backend.Holder {
 
 // counts reports whether the record is that of the holder for which taker took the lock, and the
 // verdict on that holder. It is in three cases: the process on record lives and has the file
-// locked; or it took the lock and has ended, and others keep the lock (Orphaned); or neither can be
-// seen from here, and nothing speaks against it.
+// locked; or it took the lock and has ended, and others keep the lock (Orphaned); or it cannot be
+// seen from here whether that process has the lock, and nothing speaks against it.
 func (s sight) counts(taker int, kept []process.Process) (owner.Verdict, bool) {
 	r := s.record
 	if r == nil || s.Shared {

@@ -21,8 +21,8 @@ import (
 //   - It was used for a generation that did not give us the lock.
 var ErrBroken = errors.New("our reservation was given up")
 
-// An Attempt is what an attempt of either form (package symlinks or objects) remembers. A T is a
-// thing of others that it watches. C is the type of our reservation.
+// An Attempt is what an attempt remembers, in either form (package symlinks or objects). A T is what
+// it watches of others. C is the type of our reservation.
 type Attempt[T fmt.Stringer, C Reservation] struct {
 	Rules
 	Request backend.Request
@@ -32,7 +32,7 @@ type Attempt[T fmt.Stringer, C Reservation] struct {
 	Known    uint64
 	Block    Block[T]          // what the last failed Try saw
 	Fairness backoff.Fairness  // since when we have left the lock to those who came before us
-	Pauses   *backoff.Schedule // how long to pause, if the request says so; nil: Steps.Pause decides
+	Pauses   *backoff.Schedule // those that the request asks for, which Steps.Pause may shorten; nil: the form has its own
 	nextLook time.Duration     // when to look again whether Block is still in our way
 }
 
@@ -65,7 +65,7 @@ type Block[T fmt.Stringer] struct {
 	// Ahead is how many of the waiters before us block us. Shared ones do not block each other.
 	Ahead int
 	// Until is when to try even if nothing has changed. watch.Never: not before Holder or Next is
-	// gone, or may be broken.
+	// gone, or we may break it.
 	Until   time.Duration
 	Reached time.Duration // when this came to stand in our way; from then on the pauses grow
 }
@@ -73,11 +73,11 @@ type Block[T fmt.Stringer] struct {
 // Steps is the attempt of one form. It embeds an Attempt.
 type Steps[T fmt.Stringer, C Reservation] interface {
 	State() *Attempt[T, C]
-	// Take goes through the steps once. Its error is ErrBroken if we need another reservation, which
-	// has a new ticket. It is backend.ErrAgain if somebody else was faster.
+	// Take goes through the steps once. Its error is ErrBroken if we must make another reservation,
+	// with a new ticket. It is backend.ErrAgain if somebody else was faster.
 	Take(ctx context.Context) (backend.Hold, error)
 	// Raced returns the error of a Try in which others were always faster. It does not sleep. It
-	// sets a Block that ends after a moment, and the next Wait leaves them that moment.
+	// sets a Block that ends after a moment, so that the next Wait leaves the others that moment.
 	Raced(ctx context.Context) error
 	// Sleep returns after d, when ctx ends, or when it notices something.
 	Sleep(ctx context.Context, d time.Duration) Noticed
@@ -98,7 +98,7 @@ const (
 )
 
 // Try implements backend.Attempt. After backend.Races races without an outcome, its error is the
-// *backend.Error of the last race, or else that of Raced.
+// *backend.Error that came with the ErrAgain of the last race. If none did, it is that of Raced.
 func Try[T fmt.Stringer, C Reservation](ctx context.Context, s Steps[T, C]) (backend.Hold, error) {
 	h, err := backend.Retry(ctx, backend.Races, func() (backend.Hold, error) { return race(ctx, s) })
 	switch {

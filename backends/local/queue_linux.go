@@ -18,20 +18,21 @@ type queue struct {
 
 // A place is the state of a queue. When the kernel has given the thread a file's kernel lock, the
 // attempt that waits has its turn, and takes the file over. If the file has been removed by then,
-// it is a baton: the attempt keeps its kernel lock, so that those behind it sleep on (baton.go).
-// One attempt of a Lock at a time waits for a turn. Its other attempts watch the lock
-// (wait_linux.go), or wake by themselves and look at it (Try).
+// it is a baton: the attempt keeps its kernel lock, so that the others in the kernel's queue for it
+// sleep on (baton.go). One attempt of a Lock at a time waits for a turn. Its other attempts watch the
+// lock (wait_linux.go), or wake by themselves and look at it (Try).
 //
 //	empty   enter: a thread begins to sleep for the kernel lock of a file      -> asleep
 //	asleep  the kernel gives the lock, and an attempt waits: its bell rings    -> given
-//	        the kernel gives the lock, and no attempt waits any more, or
-//	          the call fails (no bell rings, and the attempt wakes by itself):
-//	          the file is closed at once                                       -> empty
+//	        the kernel gives the lock, and no attempt waits any more: the
+//	          file is closed at once                                           -> empty
+//	        the call fails: the file is closed at once; no bell rings, and an
+//	          attempt that waits wakes by itself                               -> empty
 //	        enter: the thread sleeps on, for this attempt if no other waits
 //	        leave: the thread sleeps on, for nobody
 //	given   take, leave: the attempt gets the file of its turn                 -> empty
-//	        enter: the bell of that attempt rings again, since a thread can sleep
-//	          for another file only after this turn is taken
+//	        enter, by any attempt: the bell of the attempt whose turn it is rings
+//	          again; a thread can sleep for another file only after the turn is taken
 type place int
 
 const (
@@ -41,8 +42,8 @@ const (
 )
 
 // enter begins to wait for a turn. From now on f belongs to the queue. If the queue is empty, a
-// thread sleeps for f's kernel lock; else f is closed. The bell rings when there is a turn, unless
-// another attempt waits already. The caller makes the bell with room for one ring.
+// thread sleeps for f's kernel lock; else f is closed. If no other attempt waits already, the bell
+// rings when there is a turn. The caller makes the bell with room for one ring.
 func (q *queue) enter(s System, f File, bell chan struct{}) {
 	if !q.begin(f, bell) {
 		_ = f.Close()
@@ -90,7 +91,8 @@ func (q *queue) arrive(err error) File {
 }
 
 // take ends the turn of the attempt with this bell, and returns the file, whose kernel lock is
-// ours. nil: no turn came for that attempt. openLock calls take once there is a lock file.
+// ours. nil: no turn came for that attempt. An attempt that has found a lock file calls take
+// (openLock).
 func (q *queue) take(bell chan struct{}) File {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -105,7 +107,8 @@ func (q *queue) turn(bell chan struct{}) File {
 	return q.vacate()
 }
 
-// leave is take for an attempt that waits no more, because it has the lock or is withdrawn.
+// leave is take for an attempt that waits no more. If it has the lock, it keeps the file as a baton.
+// If it is withdrawn, it closes the file.
 func (q *queue) leave(bell chan struct{}) File {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -20,8 +20,8 @@ type inotify = posix.Inotify
 
 const (
 	// rareLook is the longest nap of a waiter that something else wakes when the holder goes: the
-	// kernel's queue, or the end of the holder's helper where no inotify instance was left (a user
-	// has 128). In the queue, up to as much again is added at random.
+	// kernel's queue, or, where no inotify instance was left (a user has 128), the end of the holder's
+	// helper. In the queue, up to as much again is added at random.
 	rareLook = 30 * time.Second
 	// firstNap is the first nap of a waiter that only the end of the holder's helper wakes. A helper
 	// that serves one lock after another does not end with a release. So the waiter also looks by
@@ -30,11 +30,11 @@ const (
 )
 
 // seats is how many waiters watch a lock whose holder's helper they see. The others sleep in the
-// kernel's queue for it, where a release wakes one of them. A release wakes all who watch. So they
-// take the lock if the waiter that the kernel woke is stopped and does not take it. There is more
-// than one seat, because one who watches may be stopped as well. A waiter for several locks, or one
-// that may not read the file, watches without a seat. A seat is not the file's kernel lock, and
-// keeps nobody from that (lockfile.File.Seat).
+// kernel's queue for it, where a release wakes one of them. A release wakes all who watch, so that
+// one of those takes the lock if the waiter that the kernel woke is stopped and does not take it.
+// There is more than one seat, because one who watches may be stopped as well. A waiter for several
+// locks, or one that may not read the file, watches without a seat. A seat is not the file's kernel
+// lock, and keeps nobody from that (lockfile.File.Seat).
 const seats = 2
 
 // sleep sleeps until a look at the file is worth its cost, at most for timeout.
@@ -71,8 +71,8 @@ func (a *attempt) sleep(ctx context.Context, timeout time.Duration) error {
 //
 // Watching would not help if no visible helper has the kernel lock, because then only the queue
 // tells when the kernel lock is dropped. No visible helper has it if the holder is in another
-// container or uses flock(1), or if the holder is dead, and a process that looks, a breaker or a
-// rogue has the kernel lock of its file.
+// container or uses flock(1). Nor has one if the holder is dead and somebody else has the kernel lock
+// of its file: a process that looks, a breaker or a rogue.
 func (a *attempt) mustQueue(f File) bool {
 	if !a.seen.locked || !a.seen.watched.isHelper {
 		return a.seen.locked
@@ -98,8 +98,8 @@ func (a *attempt) watches(f File, timeout time.Duration) Watched {
 		Timeout: timeout, Pause: a.pauses.NextOr, Nap: a.longerNap, Several: a.request.Several}
 }
 
-// longerNap is twice the last nap, but at least firstNap and at most rareLook. So nobody sleeps for
-// much longer than it has waited already.
+// longerNap is twice the last nap, but at least firstNap and at most rareLook. So a nap is hardly
+// longer than the waiter has waited already.
 func (a *attempt) longerNap() time.Duration {
 	a.nap = min(max(2*a.nap, firstNap), rareLook)
 	return a.nap
@@ -110,7 +110,9 @@ func (a *attempt) longerNap() time.Duration {
 // last process may be a stopped helper.
 const removal = unix.IN_ATTRIB | unix.IN_DELETE_SELF | unix.IN_MOVE_SELF | unix.IN_DONT_FOLLOW
 
-// events is the mask for the events of the file's removal, renaming or rewriting.
+// events is the mask for the events of the file's removal, renaming or rewriting. When the maker of
+// an unfinished file writes its record, only IN_MODIFY tells, because the maker keeps the file open.
+// In a finished file IN_MODIFY would tell of each heartbeat (TouchQuietly).
 func (a *attempt) events() uint32 {
 	if a.seen.content.unfinished() {
 		return removal | unix.IN_CLOSE_WRITE | unix.IN_MODIFY
@@ -126,7 +128,7 @@ func (m *machine) Queue(f File, given func(error)) {
 // Seat implements System.
 func (m *machine) Seat(f File, seats int64) (bool, error) { return f.(*lockfile.File).Seat(seats) }
 
-// Poll implements System. It makes one poll(2) on the file and the process.
+// Poll implements System. It waits for the file and the process at the same time.
 func (m *machine) Poll(outer context.Context, w Watched) error {
 	inotifyFD, err := m.inotify.Watch(m.lock.path, w.Events)
 	if still := w.Still(); errors.Is(err, unix.ENOENT) || err == nil && !still {
@@ -152,7 +154,7 @@ func (m *machine) Poll(outer context.Context, w Watched) error {
 	}
 	ctx, cancel := m.withTimeout(outer, w.Timeout)
 	defer cancel()
-	if w.Several && inotifyFD < 0 && endFD >= 0 { // Readable opens no other descriptor, as Poll may
+	if w.Several && inotifyFD < 0 && endFD >= 0 { // Poll may open a further descriptor, Readable does not
 		parked := endFD
 		endFD = process.NoFD
 		return waited(ctx, outer, process.Readable(ctx, parked))

@@ -22,8 +22,8 @@ import (
 //
 // In two kinds of place step 3 is the gate, and there is no step 2. On a Disk (oneStep) the
 // commit fails if there is an L that is not ours. On a server that never renames onto an
-// existing directory (renaming) it fails if there is any L, so an empty L of ours is removed
-// before.
+// existing directory (renaming) it fails if there is any L, so before it we remove an empty L
+// that is ours.
 //
 // After we broke a dead holder's entry, the emptied L is ours as if we had made it. We go on
 // with step 3. No other locker touches an empty L while its owner lives.
@@ -70,8 +70,9 @@ func (a *attempt) makeLock(ctx context.Context) error {
 }
 
 // commit is step 3. Somebody may have removed our entry from the reservation. If we renamed
-// the reservation then, L would be empty, and nothing would tell whose it is. So commit looks
-// first, unless we have made or seen the entry since the last Wait and less than a lease ago.
+// the reservation then, L would be empty, and nothing would tell whose it is. So commit first
+// looks whether the entry is there. It need not if we have made or seen the entry since the
+// last Wait, and less than a lease ago.
 func (a *attempt) commit(ctx context.Context) (*hold, error) {
 	asNew := a.gate == oneStep && !a.owned
 	if a.phase != fresh || a.mine.Overdue() {
@@ -83,7 +84,7 @@ func (a *attempt) commit(ctx context.Context) (*hold, error) {
 	err := a.move(ctx, asNew)
 	switch {
 	case err == nil:
-		a.disclaim() // L has our entry; if that is gone by now, L is the breaker's
+		a.disclaim() // L is not empty any more; if our entry is gone by now, L is the breaker's
 		return a.enter(ctx)
 	case asNew && errors.Is(err, errors.ErrUnsupported):
 		a.gate = twoSteps
@@ -112,9 +113,10 @@ func (a *attempt) move(ctx context.Context, asNew bool) error {
 
 // settle finds out what became of a commit. If our entry is in the lock, the lock is ours. If
 // the entry is still in the reservation, nothing has happened: the error is backend.ErrAgain,
-// and an L that was ours is still ours. If the entry is in neither, somebody has removed it;
-// if it was in the lock, L belongs to the breaker. Then, and if the entry in the lock was silent
-// for a lease, the error is dirs.ErrAbsent, and L does not count as ours.
+// and an L that was ours is still ours. If the entry is in neither, somebody has removed it.
+// Then the error is dirs.ErrAbsent, and L does not count as ours, because it belongs to the
+// breaker if the entry was in it. The same follows if the entry in the lock was silent for a
+// lease.
 func (a *attempt) settle(ctx context.Context) (*hold, error) {
 	h, err := a.enter(ctx)
 	if !errors.Is(err, dirs.ErrAbsent) {
@@ -150,10 +152,10 @@ func (a *attempt) tryOverwriting(ctx context.Context) error {
 	case made != nil:
 		return a.lock.fail("make a directory beside the lock", made)
 	case moved == nil:
-		// The server does. So it refused the commit because something is in L. Then L is
-		// not ours, because somebody has removed our own. If the server refused without
-		// this reason, our empty L stays. We do not commit again, because that might hit
-		// an L that somebody has made meanwhile.
+		// The server does. So it refused the commit because something is in L. Then L is not
+		// ours: somebody has removed ours. If the server had another reason to refuse, our
+		// empty L stays. We do not commit again, because that might hit an L that somebody
+		// has made meanwhile.
 		a.disclaim()
 		return backend.ErrAgain
 	case dirs.Refused(moved):
@@ -173,12 +175,12 @@ func (a *attempt) probe() string {
 
 // taken follows a commit that is the gate and was refused. It finds out who has the lock, and
 // breaks a dead holder. It never returns nil: the error is a *backend.HeldError if somebody has
-// the lock. It is backend.ErrAgain if the lock is free by now, or we broke the holder. Then
-// the empty L is ours; if the gate is renaming, taken removes it. Otherwise the error is that of
-// a request that failed.
+// the lock. It is backend.ErrAgain if the lock is free by now, or we broke the holder. After a
+// break the empty L is ours; if the gate is renaming, taken removes it. Otherwise the error is
+// that of a request that failed.
 func (a *attempt) taken(ctx context.Context, cause error) error {
 	if a.lookDue() && (a.gate != oneStep || !errors.Is(cause, fs.ErrExist)) {
-		// There may be no L, for the commit made none. Look for it in the directory around
+		// The refusal does not prove that there is an L. Look for it in the directory around
 		// it: some servers cannot list an empty L.
 		there, err := a.lock.exists(ctx, a.dir, a.lock.Name)
 		switch {

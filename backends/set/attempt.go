@@ -25,11 +25,12 @@ type attempt struct {
 	clock   clock.Clock
 	members []*member.Member // in the same order in all sets; nil: before arrange
 	given   []*member.Member // in the caller's order, in which a lock may come twice
-	// refused is the lock that the set waits for: mostly the one that was refused last (refuse).
+	// refused is the lock that the set waits for: the one that was refused last, or whose turn it was
+	// when renewHeld gave all back (refuse).
 	refused  *member.Member
 	refusals int // how many counted (refuse) since the set last stopped holding on
-	// holdsOn says that the set holds on. until is when it stops; 0: it has not waited with locks
-	// since it began to hold on.
+	// holdsOn says that the set holds on. until is when it stops; 0: since it began to hold on, no
+	// lock was refused while it had others.
 	holdsOn bool
 	until   time.Duration
 }
@@ -157,10 +158,10 @@ func (a *attempt) refuse(ctx context.Context, m *member.Member, held *backend.He
 		_ = before.Withdraw(short) // our place in the queue of that lock would only hold up others
 		cancel()
 	}
-	// A refusal does not count if the same lock is refused again and the set holds nothing.
-	// Otherwise the set would hold on, and might be sent to wait for other locks in between. But if
-	// the holder of this lock is dead by its lease, only a watch of a whole lease without a break
-	// shows that.
+	// A refusal does not count if the same lock is refused again and the set holds nothing. If it
+	// counted, the set would come to hold on, and might be sent to wait for other locks in between.
+	// But if the holder of this lock is dead by its lease, only a watch of a whole lease without a
+	// break shows that.
 	if m != a.refused || len(a.held()) > 0 {
 		a.refusals++
 	}
@@ -193,7 +194,7 @@ func (a *attempt) keeps() bool {
 	switch {
 	case !a.holdsOn:
 		a.holdsOn = a.refusals >= a.set.policy.Refusals
-		return false // a set that begins to hold on has no locks yet, so it takes all in the common order
+		return false // a set that begins to hold on gives back what it has, so that it takes all in the common order
 	case len(a.held()) == 0: // waiting for the first lock holds up nobody
 		return false
 	case a.until == 0:
@@ -211,8 +212,8 @@ func (a *attempt) backOff() {
 }
 
 // giveBack releases all locks that the set has. A lock whose release has no answer does not count
-// as held any more, because the request may be executed yet. The next Try or Withdraw releases that
-// lock again.
+// as held any more, because the lock's place may still execute the request. The next Try or Withdraw
+// releases that lock again.
 func (a *attempt) giveBack(ctx context.Context) error {
 	short, cancel := a.briefly(ctx)
 	defer cancel()
@@ -224,8 +225,8 @@ func (a *attempt) leaving() []*member.Member {
 	return slices.DeleteFunc(slices.Clone(a.members), func(m *member.Member) bool { return m.Hold == nil || m.Held() })
 }
 
-// finishGivingBack releases the locks again whose release had no answer. It comes before the tries,
-// because a try that is refused may end Try before the turn of such a lock.
+// finishGivingBack releases the locks again whose release had no answer. It comes before the tries:
+// the try of such a lock would release it, too, but a refusal of another may end Try before that.
 func (a *attempt) finishGivingBack(ctx context.Context) {
 	if len(a.leaving()) == 0 {
 		return
@@ -252,7 +253,7 @@ func (a *attempt) Wait(ctx context.Context) error {
 
 // waitForRefused waits for the lock that was refused. If the release of a lock had no answer,
 // waitForRefused waits for a quarter of a lease at most: only the next Try releases that lock again,
-// and when that is must not depend on the lock that was refused.
+// and it must not be late because of the lock that was refused.
 func (a *attempt) waitForRefused(ctx context.Context) error {
 	if len(a.leaving()) == 0 {
 		return a.refused.Wait(ctx)

@@ -25,7 +25,7 @@ type transport interface {
 
 // A conn is one connection with a server. Several goroutines may make requests at the same time.
 // The conn ends for good when a request cannot be sent, when a reply is late or cannot be read, or
-// when a caller ends it. Then nobody knows what becomes of the requests on the way.
+// when a caller ends it. Then nobody knows what becomes of the requests that have no answer yet.
 type conn struct {
 	transport  transport
 	extensions map[string]string
@@ -169,22 +169,22 @@ func (c *conn) up() bool {
 // knows reports whether the server has said that it knows an extension.
 func (c *conn) knows(extension string) bool { return c.extensions[extension] == "1" }
 
-// A call is a request that was sent. Nobody has to wait for its answer.
+// A call is a request that was sent. Its answer may be left unread.
 type call struct {
 	conn  *conn
 	reply chan reply  // closed when the connection has ended
 	timer *time.Timer // ends the connection if the answer is late
 }
 
-// An unsentError says that a request was not sent, not even in part. So to send it on another
-// connection does no harm (do).
+// An unsentError says that a request was not sent, not even in part. So it does no harm that do
+// sends it on another connection.
 type unsentError struct{ cause error }
 
 func (e *unsentError) Error() string { return e.cause.Error() }
 func (e *unsentError) Unwrap() error { return e.cause }
 
-// start sends a request, which build makes, and gives the request an id. If the answer does not
-// come within limit, the connection ends. That also ends a start that hangs while it sends.
+// start sends a request under a new id. build adds what follows the id. If the answer does not come
+// within limit, the connection ends. That also ends a start that hangs while it sends.
 func (c *conn) start(limit time.Duration, kind byte, build func(packet) packet) (*call, error) {
 	c.mu.Lock()
 	if c.ended != nil {

@@ -12,8 +12,8 @@ import (
 	"locksmith/protocol"
 )
 
-// A refusal is a *statusError with the system's error that it most likely stands for. One code of
-// the protocol has many meanings. So the method that was refused looks which names are there.
+// A refusal is a *statusError with the system's error that it most likely stands for. A code of the
+// protocol may have many meanings. So the method that was refused looks which names are there.
 type refusal struct {
 	op    string
 	errno syscall.Errno
@@ -149,8 +149,8 @@ func (s *session) symlink(ctx context.Context, target, name string) error {
 		}})
 }
 
-// rmdir removes an empty directory. Some servers also remove a symbolic link, or what the link
-// leads to (checkRemoval).
+// rmdir removes an empty directory. Some servers also remove a symbolic link, or what the link leads
+// to. Before a lock is removed, checkRemoval finds out whether this one removes links.
 func (s *session) rmdir(ctx context.Context, name string) error {
 	return s.change(ctx, request{op: s.op("remove directory", name), kind: typeRmdir,
 		build: func(p packet) packet { return p.string(s.at(name)) },
@@ -223,8 +223,9 @@ func (s *session) rename(ctx context.Context, from, to string) error {
 		}})
 }
 
-// setTime sets the time at which a name was changed, in seconds since 1970. If see is true, setTime
-// also looks at the name, in the same round trip, so that the caller can check the time.
+// setTime sets the time of a name's last change, in seconds since 1970. If see is true, setTime also
+// looks at the name, in the same round trip, so that the caller can check the time. The server may
+// look before it sets. So if it shows another time, the caller looks again.
 func (s *session) setTime(ctx context.Context, name string, seconds uint32, see bool) (seen attrs, err error) {
 	op := s.op("set the time of", name)
 	err = s.do(ctx, op, changes, func(c *conn) error {
@@ -260,7 +261,7 @@ func (s *session) setTime(ctx context.Context, name string, seconds uint32, see 
 	return seen, &refusal{op, syscall.EPERM, said} // somebody else owns it
 }
 
-// oneName sends a request about a name or link (of). The answer is one name, which oneName returns.
+// oneName sends a request about a path (of), and returns the one name in the answer.
 func (s *session) oneName(ctx context.Context, op string, kind byte, of string) (name string, err error) {
 	err = s.do(ctx, op, reads, func(c *conn) error {
 		r, err := c.start(s.answer, kind, func(p packet) packet { return p.string(of) })

@@ -25,20 +25,20 @@ import (
 // A try goes on with a watch if all of this is so:
 //
 //   - The sign is the same, and is one that never comes back (Seen.Lasting). So there was no
-//     heartbeat since the look that first showed it, even if nobody looked in between. For the
-//     same reason a look that fails does not end the watch.
+//     heartbeat since the look that first showed it, even if nobody looked in between, or a look
+//     failed: that does not end the watch.
 //   - It is the sign of the same acquisition, by its id.
 //   - The same clock timed it: that of one boot of one machine.
-//   - The time when the sign was first seen was read after the look. So that time is never too
-//     early. A try may write it late, or over what another try wrote: then at worst a watch begins
-//     anew, since a sign that was replaced never comes back.
+//   - The time when the sign was first seen was read after that look, so it is never too early. A
+//     try may save late, or replace what another try saved. At worst a watch then begins anew, since
+//     a sign that was replaced never comes back.
 //   - Nothing is known of the holder's processes (owner.Unknown). If the kernel knows that some of
 //     them may go on (owner.Orphaned), only a try that itself waits for a whole lease may break the
 //     holder.
 //
 // If a memory is lost or cannot be read, watches begin now. If a lock's place is set back to an
-// older state, as from a backup, it may show a sign again. Then a living holder can be broken. But
-// whoever may write to that place can break a living holder in any case.
+// older state, as from a backup, a sign that was gone may come back. Then a living holder can be
+// broken. But whoever may write to that place can break a living holder in any case.
 type Memory struct {
 	clock string // its name, see NewMemory
 	store Store
@@ -64,9 +64,9 @@ type sighting struct {
 	own   bool // this process has seen it, not only earlier ones
 }
 
-// NewMemory returns the memory that a store has. clock names the clock of all requests with this
-// memory: another boot or machine has another name. An error of the store only costs time, and
-// debug is told of it.
+// NewMemory returns the memory that a store has. clock is the name of the clock of all requests with
+// this memory. The clock of another boot or machine has another name. An error of the store only
+// costs time, and debug is told of it.
 func NewMemory(clock string, s Store, debug func(error)) *Memory {
 	return &Memory{clock: clock, store: s, debug: debug, seen: map[string]sighting{}}
 }
@@ -75,8 +75,8 @@ func NewMemory(clock string, s Store, debug func(error)) *Memory {
 // if only silence can tell whether it is dead, and its signs never come back.
 func mayRemember(v owner.Verdict, lasting bool) bool { return lasting && v == owner.Unknown }
 
-// Since implements backend.Memory. A time after now does not count: another try may have seen the
-// sign, and saved that, since the caller read its clock.
+// Since implements backend.Memory. A time after now does not count: after the caller read its clock,
+// another try may have seen the sign and saved a later time.
 func (m *Memory) Since(id, sign string, now time.Duration) time.Duration {
 	if !owner.IsID(id) {
 		return now
@@ -97,8 +97,8 @@ func (m *Memory) Since(id, sign string, now time.Duration) time.Duration {
 	return s.since
 }
 
-// Known implements backend.Memory. A lock of directories also keeps here which reservations it
-// could not remove, under a sign that is none of life (mkdirlock).
+// Known implements backend.Memory. A lock of directories (mkdirlock) also keeps here which
+// reservations it could not remove. The sign that it gives them is not one of life.
 func (m *Memory) Known(sign string) (ids []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

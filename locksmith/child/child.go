@@ -1,17 +1,17 @@
 // Package child is the command of "locksmith run", which runs while a lock is held.
 //
-// Promised: the command stays in our process group, gets the signals that we get, and stops when
-// we do. If the lock is lost while the command runs, the command and all its descendants are ended
-// before anybody who goes by the lease takes the lock. Processes that descended from us before
-// there was a command are left alone. On Linux and Windows the command dies when we die, however
-// we do.
+// Promised: the command stays in our process group and gets the signals that we get. When Ctrl-Z
+// stops it, we stop, too (on Linux). If the lock is lost while the command runs, the command and all
+// its descendants are ended before anybody who goes by the lease takes the lock. Processes that
+// descended from us before there was a command are left alone. On Linux and Windows the command dies
+// when we die, however we do.
 //
-// Not promised: that the command is ended in time if the lock is gone already, or its lease is over,
-// when we notice the loss; that the command's descendants end with it (what it leaves running goes
-// on without the lock); that they die when we die, except on Windows. On Linux a command that has
-// gained rights or changed its user is not killed when we die. On Linux without /proc, and on
-// systems other than Linux and Windows, we do not know the command's descendants and cannot end
-// them.
+// Not promised: that the command is ended in time if the lock is gone already, or less than minGrace
+// of its lease is left, when we notice the loss; that the command's descendants end with it (what it
+// leaves running goes on without the lock); that they die when we die, except on Windows. On Linux a
+// command that has gained rights or changed its user is not killed when we die. On Linux without
+// /proc, and on systems other than Linux and Windows, we do not know the command's descendants and
+// cannot end them.
 package child
 
 import (
@@ -49,8 +49,8 @@ type Command struct {
 	// Becomes says that this process becomes the command, which then has the lock by itself. The
 	// lock must be one that can be lent.
 	Becomes bool
-	// Caught says, if Becomes is true, that the caller tidies up after a signal that ends the wait.
-	// So the signal must not end this process at once.
+	// Caught says that the caller tidies up after a signal that ends the wait. So that signal must
+	// not end this process at once. Caught counts only if Becomes is true.
 	Caught bool
 	// Closes says that the command does not inherit the lock, even if the lock can be lent (-o).
 	Closes bool
@@ -118,9 +118,9 @@ func (c *Command) Inherit(lend func() ([]int, error)) {
 }
 
 // Describe puts on record how others can tell that the command and all its descendants have ended:
-// no process has the lifeline any more. If one of them may outlive us without the lifeline
-// (outlivesUs), the record says that there is no proof (NoProof). If we become the command, the
-// program on record for which the lock is held (Parent) is this process.
+// no process has the lifeline any more. If one of these processes may outlive us without the
+// lifeline (outlivesUs), the record says that there is no proof (NoProof). If we become the command,
+// the record names this process as the program for which the lock is held (Parent).
 func (c *Command) Describe(r *owner.Record) {
 	if c.Becomes {
 		r.Parent = r.Helper
@@ -194,9 +194,10 @@ func (c *Command) environ() []string {
 
 // Lost implements Client: it ends the command and all its descendants, and returns when none is
 // left. It first asks them to end (askToEnd). Then it waits for half of what is left of the lease,
-// for minGrace at least and maxGrace at most, but not beyond the end of ctx. Then it kills those
-// that are left, again every killAgain. So they are gone before anybody who goes by the lease takes
-// the lock.
+// for minGrace at least and maxGrace at most. If ctx ends, others may have the lock (Client), and
+// Lost waits no longer. Then it kills those that are left, again every killAgain. So they are gone
+// before anybody who goes by the lease takes the lock, unless less than minGrace of the lease was
+// left.
 //
 // If the command had ended already, Lost does nothing: what a command leaves running goes on
 // without the lock, whether that was lost or released.

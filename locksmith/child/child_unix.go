@@ -18,8 +18,8 @@ type waitStatus = syscall.WaitStatus
 // startAndReap starts the command, and waits for it and for its orphaned descendants.
 func (c *Command) startAndReap(env []string, started chan<- error) {
 	// The command dies with the thread that starts it (PR_SET_PDEATHSIG(2const)). Therefore this
-	// goroutine locks its thread until the command has ended. Then it unlocks the thread, because Go
-	// would end a locked one and start another.
+	// goroutine locks its thread for as long as it runs. It unlocks the thread when it returns: Go
+	// would end a thread that is still locked, and start another.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if err := setSubreaper(); err != nil {
@@ -53,7 +53,8 @@ func (c *Command) startAndReap(env []string, started chan<- error) {
 		default:
 			process.Reaped(got)
 		}
-		// While we have a child that is not the command's, Wait4 does not fail.
+		// Wait4 fails when we have no child left. While we have one that is not the command's, it
+		// does not.
 		if (c.hadChildren || len(process.Own()) > 0) && isClosed(c.ended) && !c.anyLeft() {
 			close(c.allGone)
 			return
@@ -120,8 +121,8 @@ func (c *Command) withShell(run func(path string, argv []string) error) error {
 	return err
 }
 
-// become makes this process the command. It returns only if it fails, or if a signal came first.
-// Then no program inherits the lock.
+// become makes this process the command. It returns only if it fails, or if a signal came first. In
+// both cases no program inherits the lock.
 func (c *Command) become(env []string, lock string) error {
 	giveBack, err := c.borrow()
 	if err != nil {

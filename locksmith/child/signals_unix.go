@@ -16,10 +16,10 @@ import (
 )
 
 // These signals are passed on to the command. If we did not catch them, Go's runtime would drop
-// some: an alarm that was set before we were started would do nothing. At SIGABRT the runtime would
-// end us and print all its stacks. Signals that are about us, or about the terminal that the
-// command shares, are left out: SIGXFSZ, SIGPIPE, SIGCONT, SIGWINCH, and stops. SIGIO, SIGPROF,
-// SIGPWR and real-time signals are left out because they are seldom meant for a job.
+// some: SIGALRM, of an alarm that was set before we were started, would do nothing. At SIGABRT the
+// runtime would end us and print all its stacks. Signals that are about us, or about the terminal
+// that the command shares, are left out: SIGXFSZ, SIGPIPE, SIGCONT, SIGWINCH, and stops. SIGIO,
+// SIGPROF, SIGPWR and real-time signals are left out because they are seldom meant for a job.
 //
 // To begin to catch a signal takes two changes of threads, 0.2 ms together. A process that becomes
 // its command leaves no lock behind if a signal ends it. So it catches no signal, unless its caller
@@ -77,9 +77,9 @@ func (c *Command) handleSignals() {
 	}()
 }
 
-// CatchAll catches those of later, too, unless all these signals are left to the system. It also
-// catches SIGPIPE, so that a write that nobody reads fails and does not end us. CatchAll is called
-// before messages are written.
+// CatchAll catches those of later, too, unless those of first are left to the system as well
+// (handleSignals). It also catches SIGPIPE, so that a write that nobody reads fails and does not end
+// us. CatchAll is called before messages are written.
 func (c *Command) CatchAll() { c.signals.all() }
 
 // letSignalsBe handles the signals that have come, and leaves those that come now to the system.
@@ -106,7 +106,8 @@ func (c *Command) handle(s os.Signal) {
 		c.stop(&locksmith.SignalError{Signal: s})
 	case isClosed(c.ended): // its pid may be another's by now
 	case isOfTerminals(s) && hasTerminal() && inOurGroup(c.pid):
-		// The command has got it, too, unless it was sent to us alone. Then nobody gets it.
+		// If the terminal sent it, the command has got it, too. If somebody sent it to us alone,
+		// it has no effect.
 	default:
 		_ = syscall.Kill(c.pid, s.(syscall.Signal))
 	}
@@ -164,9 +165,9 @@ func (c *Command) waitForStopInFork() bool {
 	return false
 }
 
-// stopWith stops this process when SIGTSTP, of Ctrl-Z or of the command itself, has stopped the
-// command. So the shell sees the stop, and this process goes on when the shell continues both. If
-// another signal has stopped the command, this process goes on without a stop.
+// stopWith stops this process, too, when SIGTSTP has stopped the command, whether Ctrl-Z or the
+// command itself sent that. So the shell sees the stop, and this process goes on when the shell
+// continues both. If another signal has stopped the command, this process goes on without a stop.
 func (c *Command) stopWith(s syscall.Signal) {
 	if s == syscall.SIGTSTP && inOurGroup(c.pid) {
 		RaiseDefault(s)

@@ -12,8 +12,8 @@ import (
 // A Budget is what the adversary may still do, and how often.
 type Budget struct {
 	Crashes int // crashes of processes
-	Lost    int // lost requests or replies, and wrong replies after a server crash (crashedReply)
-	Dups    int // requests that the server executes again, or late
+	Lost    int // lost requests or replies, late requests (delayed), and wrong replies after a server crash (crashedReply)
+	Dups    int // requests that the server executes again, or late outside a session
 	Torn    int // listings that others change while they are read
 	Stale   int // answers from an outdated cache; -1: no limit
 	Foreign int // answers "no such object" by something in front of the store
@@ -33,14 +33,14 @@ type proc struct {
 	node     actors.NodeID
 	crashed  bool
 	absent   bool          // the cleaner has not come: it comes only when all others have ended
-	asksLate bool          // it asks for the time only after the next jump of time, or who lives only after that or a crash (readClocks)
+	asksLate bool          // it asks for the time only after the next jump of time, or asks whether another lives only after that or the other's crash (readClocks)
 	stopped  bool          // stopped for good while the others finish; not part of the state
 	awake    bool          // something has changed since it last began to wait
 	scan     steps.Listing // the first half of a listing whose second half it has yet to read; 0: there is none
-	// sent is when the request of the present step was sent, if it can prove the process's entry
-	// (proves). touched is when the last request that did so was sent, or when the present Try began
-	// (NoteTry). confirmed is touched as of the last call that confirmed the hold. All three are the
-	// earliest times that are possible, because a process may pause before it sends.
+	// sent is when the request of the present step was sent, if it can prove that the process's entry
+	// exists (proves). touched is when the last request that did so was sent, or when the present Try
+	// began (NoteTry). confirmed is what touched was at the last call that confirmed the hold. All
+	// three are the earliest times that are possible, because a process may pause before it sends.
 	sent, touched, confirmed int32
 
 	// What the properties need to know.
@@ -48,23 +48,25 @@ type proc struct {
 	valid      bool  // the work that its lock guards may go on (see below)
 	overtaken  bool  // somebody else got the lock since OK
 	mustNotice bool  // its present call must not succeed: it was overtaken before the call began
-	unreserved bool  // its present call must not succeed: its hold's reservation, an object, was gone before the call began
+	unreserved bool  // its present call must not succeed: the object that is its hold's reservation was gone before the call began
 	releasing  bool  // it has begun to release
 	swept      bool  // in this Try another process removed this one's entry from this one's reservation
 	serial     uint8 // the attempt that gave it its hold
-	hopeless   uint8 // the attempt that must get no hold: it was condemned, and its entry was gone when this Try began; 0: none
+	hopeless   uint8 // its attempt that must get no hold, because it was condemned, and its entry was gone when the present Try began; 0: none
 	condemned  uint8 // its attempt that was broken by the operator, or by a process that misjudges; 0: none
 	token      uint32
 	// valid ends when the process begins to release, is told that the lock is gone, or knows by its
 	// own clock that its lease is over; and when it is condemned. Two holders that are both valid
 	// are a violation, unless they share the lock.
-	// The file that was the lock when this process last looked, and its modification time then.
+
+	// saw is the file that was the lock when this process last looked, sawAt its modification time
+	// then.
 	saw   steps.Text
 	sawAt int32
-	// Its last attempt that made a file, or whose request for a reservation failed. No other attempt
-	// may have the id of that one (checkID).
+	// Its last attempt that made a file, or whose request for a reservation failed. No attempt after
+	// that one may have its id (checkID).
 	made uint8
-	// The descriptor whose kernel lock it was given, which it does not know yet; 0: none.
+	// The descriptor for which the kernel gave it the lock, until it learns of that; 0: none.
 	given uint8
 }
 
@@ -76,7 +78,8 @@ type world struct {
 	procs   []proc
 	pending []request
 	left    Budget
-	// What the tries of all processes remember: they are of one user, whose home the hosts share.
+	// What the tries of all processes remember of others (watch.Memory): they are of one user, whose
+	// home the hosts share.
 	memory steps.Text
 	// owner is the process that owns the lock directory in plain style, even while the directory is
 	// empty. doubt: the owner may not know that it owns the directory.
@@ -110,7 +113,8 @@ func (w *world) copyFrom(v *world) {
 	w.action, w.wrong = action{}, ""
 }
 
-// encode writes the state so that equal states have equal bytes.
+// encode writes the state so that equal states have equal bytes. The order of pending is part of the
+// state.
 func (w *world) encode(b []byte) []byte {
 	u := func(v uint64) { b = binary.AppendUvarint(b, v) }
 	u(uint64(w.now))
@@ -184,6 +188,7 @@ func (w *world) decode(b []byte) {
 	w.machine.Decode(u)
 }
 
+// counts are the numbers of a budget, in the order in which encode writes them.
 func (b *Budget) counts() []*int {
 	return []*int{&b.Crashes, &b.Lost, &b.Dups, &b.Torn, &b.Stale, &b.Foreign, &b.Short, &b.Half, &b.Full}
 }
