@@ -24,6 +24,9 @@ func Acquire(ctx context.Context, a Attempt) (Hold, error) {
 // ErrAgain says that somebody else got further while we looked at the lock, so we must look again.
 var ErrAgain = errors.New("the lock changed while we looked at it")
 
+// Again is ErrAgain with its reason, which Retry tells if all tries end so.
+func Again(reason error) error { return errors.Join(ErrAgain, reason) }
+
 // Retry calls try until its error is not ErrAgain, at most so many times. Then it returns the
 // *Error that the last ErrAgain came with, or else an ErrAgain that says how often it tried.
 func Retry[T any](ctx context.Context, times int, try func() (T, error)) (T, error) {

@@ -66,6 +66,13 @@ func (d *Directory) Type(name string) (t Type, ok bool) {
 	return d.Entries[i].Type, true
 }
 
+// Lock returns the address and the path of the lock of this name in the directory, if place and
+// root are those of the directory where the walk began.
+func (d *Directory) Lock(place backend.Name, root, name string) (address backend.Name, path string) {
+	below := d.Path + "/" + name
+	return place.Below(below), root + below
+}
+
 // HasDirectory reports whether there is a directory of this name.
 func (d *Directory) HasDirectory(name string) bool {
 	t, _ := d.Type(name)

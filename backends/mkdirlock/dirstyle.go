@@ -90,7 +90,7 @@ func (a *attempt) removeEmpty(ctx context.Context, cause error) error {
 	if err := a.dir.Rmdir(ctx, a.lock.lock()); err != nil && !dirs.Refused(err) && !dirs.Unclear(err) {
 		return a.lock.fail("remove the empty lock directory", err)
 	}
-	return a.lock.again("rename our reservation to the lock", cause)
+	return backend.Again(a.lock.fail("rename our reservation to the lock", cause))
 }
 
 // breakDead removes those of these entries in the lock that are due. Of the others it returns the
@@ -195,7 +195,7 @@ func (a *attempt) join(ctx context.Context) error {
 		if err := a.withdraw(ctx); err != nil {
 			return err
 		}
-		return a.lock.again("make our entry in the lock", err)
+		return backend.Again(a.lock.fail("make our entry in the lock", err))
 	}
 	return a.lock.fail("make our entry in the lock", err)
 }

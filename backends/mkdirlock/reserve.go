@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"locksmith/backends/backend"
 	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/mkdirlock/labels"
 )
@@ -61,7 +62,7 @@ func (a *attempt) withdrawIncomplete(ctx context.Context, cause error) error {
 	if err := a.withdraw(ctx); err != nil {
 		return err
 	}
-	return a.lock.again("make our reservation", cause)
+	return backend.Again(a.lock.fail("make our reservation", cause))
 }
 
 // makeTree makes L of dir style.
