@@ -97,29 +97,16 @@ func (c content) sign() string {
 func (c content) unfinished() bool { return c.Record == nil && c.stat.Marked }
 
 // verdict judges the holder as seen from here.
-func (c content) verdict(here owner.Place) owner.Verdict { return c.judged(judgeFrom(here)) }
-
-// judgeFrom returns the function by which a process on the place here judges a record.
-func judgeFrom(here owner.Place) func(owner.Record) owner.Verdict {
-	return func(r owner.Record) owner.Verdict {
-		if here.RebootedSince(r.Place) {
-			return owner.Dead
-		}
-		return r.Verdict(here)
-	}
+func (c content) verdict(here owner.Place) owner.Verdict {
+	return c.judged(func(r owner.Record) owner.Verdict { return r.VerdictOnDisk(here) })
 }
 
 // judged judges the holder by its record, or by the pid of another tool.
 func (c content) judged(judge func(owner.Record) owner.Verdict) owner.Verdict {
-	switch {
-	case c.Record != nil:
-		return judge(*c.Record)
-	case c.PID == 0 || c.stat.Marked:
-		return owner.Unknown
-	case process.Process{PID: c.PID}.Gone():
-		return owner.Dead
+	if c.stat.Marked {
+		c.PID = 0 // a helper of ours has not written its record yet
 	}
-	return owner.Alive
+	return c.Verdict(judge)
 }
 
 // A watchedProcess is the process whose end may change the verdict.
@@ -134,8 +121,8 @@ func (a *attempt) toWatch(c content) watchedProcess {
 		p, ok := a.env.ToWatch(*r)
 		return watchedProcess{p, ok, ok && p == r.Helper}
 	}
-	p := process.Process{PID: c.PID}
-	return watchedProcess{p, c.PID != 0 && !p.Gone(), false}
+	p, lives := c.Process()
+	return watchedProcess{p, lives, false}
 }
 
 // seen is what the file tells about its holder.

@@ -70,7 +70,8 @@ func (l *Lock) surroundings(r backend.Request) (System, owner.Env) {
 		return l.on(), *l.env
 	}
 	here := r.Owner.Place
-	return &machine{lock: l, clock: r.Clock}, owner.Env{NewID: owner.NewID, Judge: judgeFrom(here), Today: time.Now,
+	return &machine{lock: l, clock: r.Clock}, owner.Env{NewID: owner.NewID, Today: time.Now,
+		Judge:   func(r owner.Record) owner.Verdict { return r.VerdictOnDisk(here) },
 		ToWatch: func(r owner.Record) (process.Process, bool) { return r.Lives(here) }}
 }
 

@@ -59,3 +59,22 @@ func binaryPID(text string) (pid int, ok bool) {
 
 // Holds reports whether the file holds the record of the acquisition with this id.
 func (c Content) Holds(id string) bool { return c.Record != nil && c.Record.ID == id }
+
+// Verdict judges the holder by its record, or by the pid of another tool on this machine.
+func (c Content) Verdict(judge func(owner.Record) owner.Verdict) owner.Verdict {
+	switch _, lives := c.Process(); {
+	case c.Record != nil:
+		return judge(*c.Record)
+	case c.PID == 0:
+		return owner.Unknown
+	case lives:
+		return owner.Alive
+	}
+	return owner.Dead
+}
+
+// Process returns the process with the pid that another tool wrote, and whether there is one.
+func (c Content) Process() (p process.Process, lives bool) {
+	p.PID = c.PID
+	return p, c.PID != 0 && !p.Gone()
+}
