@@ -21,7 +21,7 @@ import (
 func (l *lock) Examine(ctx context.Context, _ backend.Examination, tell backend.Tell) error {
 	u := l.use()
 	defer u.close()
-	base, err := u.dir.check(ctx)
+	base, err := u.check(ctx)
 	if err == nil {
 		err = u.dir.probe(ctx, base)
 	}

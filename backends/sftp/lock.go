@@ -93,7 +93,7 @@ type attempt struct {
 // Try implements backend.Attempt.
 func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 	if !a.fit {
-		nearest, err := a.use.dir.check(ctx)
+		nearest, err := a.use.check(ctx)
 		if err == nil {
 			err = a.use.dir.probe(ctx, nearest)
 		}
@@ -137,7 +137,7 @@ func (h *hold) Release(ctx context.Context) error {
 func once[T any](ctx context.Context, l *lock, f func(*use) (T, error)) (T, error) {
 	u := l.use()
 	defer u.close()
-	if _, err := u.dir.check(ctx); err != nil {
+	if _, err := u.check(ctx); err != nil {
 		var none T
 		return none, err
 	}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"path"
-	"strings"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/generation/symlinks"
@@ -15,58 +14,18 @@ import (
 )
 
 // check refuses what cannot be a lock directory, before anything is made in it. It returns the
-// directory nearest to the reservations that is there: the reservations themselves, the lock
-// directory ("."), or the one in which that is to be made (".."). The texts of its errors are
-// those of nfs:.
-func (d *symlinkDir) check(ctx context.Context) (nearest string, err error) {
-	kind, err := d.kindOf(ctx, ".")
-	switch {
-	case err != nil:
-		return "", d.failed("look at lock directory", err)
-	case kind == 0 && d.mustExist:
-		return "", d.unfit("it is not there", "make it, or leave out ?create=no")
-	case kind == 0:
-		return "..", nil
-	case kind == modeLink:
-		return "", d.unfit("the path is a symbolic link", "name the directory that it points to")
-	case kind != modeDir:
-		return "", d.unfit("the path is not a directory", "choose another name")
+// directory nearest to the reservations that is there (symlinks.Lock.CheckPlace).
+func (u *use) check(ctx context.Context) (nearest string, err error) {
+	nearest, err = u.algorithm.CheckPlace(ctx, func(name string) (uint32, error) { return u.dir.kindOf(ctx, name) })
+	if err == nil && nearest == ".." && u.dir.mustExist {
+		err = u.dir.name().Unfit("look at lock directory", "it is not there", "make it, or leave out ?create=no")
 	}
-	kind, err = d.kindOf(ctx, symlinks.Reservations)
-	switch {
-	case err != nil:
-		return "", d.failed("look at "+symlinks.Reservations+" in the lock directory", err)
-	case kind == 0:
-		return ".", d.checkEmpty(ctx)
-	case kind != modeDir:
-		return "", d.unfit(symlinks.Reservations+" in it is not a directory", "find out whose it is, or choose another name")
-	}
-	return symlinks.Reservations, nil
-}
-
-// checkEmpty refuses a directory that holds more than a half-made lock. Names with a dot are the
-// administrator's.
-func (d *symlinkDir) checkEmpty(ctx context.Context) error {
-	all, err := d.list(ctx, ".")
-	if err != nil {
-		return d.failed("list the lock directory", err)
-	}
-	for _, i := range all {
-		if i.name != symlinks.Generations && i.name != symlinks.Reservations && !strings.HasPrefix(i.name, ".") {
-			return d.unfit("there are other things in it, such as "+backend.Quoted(i.name),
-				"name a directory that is for the lock alone; it is made if it is not there")
-		}
-	}
-	return nil
+	return nearest, err
 }
 
 func (d *symlinkDir) name() backend.Name { return d.server.address.Name() }
 
 func (d *symlinkDir) failed(op string, err error) error { return d.name().Fail(op, err, nil) }
-
-func (d *symlinkDir) unfit(cause, hint string) error {
-	return d.name().Unfit("look at lock directory", cause, hint)
-}
 
 // treeHint is for servers on which only locks of directories work.
 const treeHint = "use ?style=dir, for all who use the lock, which needs no symbolic links"
