@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/servers"
 )
 
 func TestNames(t *testing.T) {
@@ -80,7 +81,7 @@ func TestLongNames(t *testing.T) {
 		strings.Repeat("é", 31):             strings.Repeat("é", 10) + "…" + strings.Repeat("é", 4),
 		"a" + strings.Repeat("é", 30) + "a": "a" + strings.Repeat("é", 9) + "…" + strings.Repeat("é", 3) + "a",
 	} {
-		if got := shortPath("/b/" + name + "/c"); got != "/b/"+want+"/c" {
+		if got := servers.ShortPath("/b/" + name + "/c"); got != "/b/"+want+"/c" {
 			t.Errorf("%s is shortened to %s, want /b/%s/c", name, got, want)
 		}
 	}

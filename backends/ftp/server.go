@@ -15,7 +15,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/mkdirlock"
 	"locksmith/backends/mkdirlock/dirs"
-	"locksmith/backends/redial"
+	"locksmith/backends/servers"
 	"locksmith/protocol"
 )
 
@@ -52,13 +52,13 @@ type server struct {
 	access  backend.Access
 	roots   *x509.CertPool // nil: the system's
 	timeout time.Duration  // for each command
-	backoff *redial.Backoff
+	backoff *servers.Backoff
 	dialer  func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 // newServer checks an address of one of the schemes. It does not connect.
 func newServer(a backend.Address, access backend.Access) (*server, error) {
-	s := &server{address: a, access: access, timeout: 30 * time.Second, backoff: redial.New(), dialer: (&net.Dialer{}).DialContext}
+	s := &server{address: a, access: access, timeout: 30 * time.Second, backoff: servers.NewBackoff(), dialer: (&net.Dialer{}).DialContext}
 	if err := mkdirlock.CheckOptions(a); err != nil {
 		return nil, err
 	}
@@ -130,7 +130,7 @@ func (s *server) at(name string) (string, error) {
 		err = errors.New("it is not below the lock's directory")
 	}
 	if err != nil {
-		return "", s.address.Name().Failure(protocol.Usage, "name "+shortPath(protocol.CleanText(name, maxComponent)), err, "")
+		return "", s.address.Name().Failure(protocol.Usage, "name "+servers.ShortPath(protocol.CleanText(name, maxComponent)), err, "")
 	}
 	return path.Join(dir, name), nil
 }

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"locksmith/backends/servers"
 )
 
 // A transport carries packets in both directions: the pipes of an ssh.
@@ -175,19 +177,13 @@ type call struct {
 	limit *time.Timer
 }
 
-// An unsentError says that a request was not sent, not even in part.
-type unsentError struct{ cause error }
-
-func (e *unsentError) Error() string { return e.cause.Error() }
-func (e *unsentError) Unwrap() error { return e.cause }
-
 // start sends a request, which build makes, and gives it an id. If there is no answer in time,
 // the connection ends. To send may hang, too.
 func (c *conn) start(limit time.Duration, kind byte, build func(packet) packet) (*call, error) {
 	c.mu.Lock()
 	if c.ended != nil {
 		defer c.mu.Unlock()
-		return nil, &unsentError{c.ended}
+		return nil, &servers.UnsentError{Cause: c.ended}
 	}
 	c.next++
 	id := c.next

@@ -20,7 +20,7 @@
 // ssh is killed, and the request is unclear: the server may have executed it, or may do so yet.
 // Then the algorithms look for their own names, which are never used twice. Only a request that
 // was not sent, or that changes nothing, is repeated by itself. A server that does not let us in
-// is left alone for a while (redial.Backoff). No reply, however wrong, does more than end the
+// is left alone for a while (servers.Backoff). No reply, however wrong, does more than end the
 // connection.
 //
 // The protocol is version 3 (draft-ietf-secsh-filexfer-02), which all servers speak. Its codes

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/servers"
 	"locksmith/protocol"
 )
 
@@ -130,7 +131,7 @@ func (s *session) do(ctx context.Context, op string, changes bool, f func(*conn)
 		stop := onEnd(ctx, func() { c.end(ctx.Err()) })
 		err = f(c)
 		stop()
-		var unsent *unsentError
+		var unsent *servers.UnsentError
 		sent := !errors.As(err, &unsent)
 		tooLong, isTooLong := errors.AsType[backend.TooLongError](err)
 		switch {
@@ -143,7 +144,7 @@ func (s *session) do(ctx context.Context, op string, changes bool, f func(*conn)
 			if sent {
 				err = &unclearError{err}
 			}
-			return s.noted(ctx, op, s.server.address.Name().Failure(protocol.Unreachable, op, s.said(err), tryAgain))
+			return s.noted(ctx, op, s.server.address.Name().Failure(protocol.Unreachable, op, s.said(err), servers.TryAgain))
 		}
 	}
 }
