@@ -26,7 +26,7 @@ func TestNames(t *testing.T) {
 		}
 	}
 	for _, options := range []map[string]string{{"style": "other"}, {"create": "no"}} {
-		if _, err := newServer(backend.Address{Scheme: SchemePlain, Host: "h", Path: "/L", Options: options}, backend.Access{}); come(err) != "usage" {
+		if _, err := Open(backend.Address{Scheme: SchemePlain, Host: "h", Path: "/L", Options: options}, backend.Access{}); come(err) != "usage" {
 			t.Errorf("the options %v give %v, want code usage", options, err)
 		}
 	}
