@@ -48,7 +48,8 @@ type Content struct {
 	Err    error  // why it was not read, for example because it is longer than MaxText
 }
 
-// MaxText is how much of a file is read, in bytes: no record is longer.
+// MaxText is how much of a file that may be another tool's is read, in bytes. No file of ours is
+// longer (lockfile.MaxText).
 const MaxText = 8192
 
 // A Directory is a directory that was listed.

@@ -5,7 +5,6 @@ package flock
 import (
 	"locksmith/backends/lockfile"
 	"locksmith/backends/owner"
-	"locksmith/protocol"
 )
 
 // sign writes a text into a locked file, unless it is there already, or the file holds anything
@@ -13,10 +12,10 @@ import (
 // records: a file that holds data now may be empty for a moment when its program writes it anew.
 func (l *Lock) sign(f *lockfile.File, text string) bool {
 	st, err := f.Stat()
-	if err != nil || st.Kind != "" || st.Size > protocol.MaxLine {
+	if err != nil || st.Kind != "" {
 		return false
 	}
-	old, err := f.Read(protocol.MaxLine + 1)
+	old, err := f.Text()
 	if err != nil || !isPlain(old) {
 		return false
 	}
@@ -56,10 +55,10 @@ func (l *Lock) record() *owner.Record {
 		return nil
 	}
 	defer f.Close()
-	if st, err := f.Stat(); err != nil || st.Kind != "" || st.Size > protocol.MaxLine {
+	if st, err := f.Stat(); err != nil || st.Kind != "" {
 		return nil
 	}
-	text, err := f.Read(protocol.MaxLine + 1)
+	text, err := f.Text()
 	if err != nil {
 		return nil
 	}

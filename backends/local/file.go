@@ -8,7 +8,6 @@ import (
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
 	"locksmith/backends/watch"
-	"locksmith/protocol"
 )
 
 // open opens the file at path for reading, if it is a regular file.
@@ -41,16 +40,13 @@ type content struct {
 	stat lockfile.Stat // as it was when the text was read
 }
 
-// maxContent is the length in bytes that a file of ours has at most: a pid and a record.
-const maxContent = protocol.MaxLine + len("18446744073709551615\n")
-
-// read returns what the file holds. It reads at most one byte more than maxContent.
+// read returns what the file holds.
 func read(f File) (content, error) {
 	st, err := f.Stat()
 	if err != nil {
 		return content{}, err
 	}
-	text, err := f.Read(maxContent + 1)
+	text, err := f.Text()
 	if err != nil {
 		return content{}, err
 	}
@@ -60,7 +56,7 @@ func read(f File) (content, error) {
 }
 
 func parse(text string) content {
-	if len(text) > maxContent {
+	if len(text) > lockfile.MaxText {
 		return content{Content: lockfile.Content{Text: text}, note: "the lock file is too long for one of ours"}
 	}
 	c := content{Content: lockfile.Parse(text, unicode.IsSpace)}

@@ -7,6 +7,7 @@ import (
 
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
+	"locksmith/protocol"
 )
 
 // A Content is what a file says about its owner.
@@ -15,6 +16,9 @@ type Content struct {
 	PID    int           // if the file holds nothing but a pid; else 0
 	Text   string
 }
+
+// MaxText is the length in bytes that a lock file of ours has at most: a pid and a record.
+const MaxText = len("18446744073709551615\n") + protocol.MaxLine
 
 // Format is the text of a lock file. The first line is the helper's pid in decimal, for tools
 // that read pid files. The second line is the record (owner.Record.Format).
