@@ -124,7 +124,7 @@ func (l *Lock) holder(c content, v owner.Verdict, locked func() bool) backend.Ho
 	remove := "remove it with: locksmith break --force " + backend.ShellWord(string(l.address))
 	switch {
 	case c.note == backend.StickyNote:
-		h.Advice, h.Blocked = "let its owner break it: locksmith break "+backend.ShellWord(string(l.address)), true
+		h = h.Sticky(l.address)
 	case c.stat.Ino == 0:
 		h.Advice, h.Blocked = "see as root whose it is: locksmith status "+backend.ShellWord(string(l.address)), !locked()
 	case c.Record != nil || c.PID != 0 || c.unfinished():
