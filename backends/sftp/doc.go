@@ -1,5 +1,3 @@
-//go:build unix
-
 // Package sftp locks on an SFTP server: "sftp://user@host/dir/name". The path begins in the
 // directory where the log in leads; "sftp://user@host//dir/name" begins at the server's root.
 // Without a user, ssh_config(5) decides who that is.
@@ -38,3 +36,10 @@
 // what is in it, as far as the server's user may go. Waiting is asking: the first in the queue
 // asks every 1.5 s at last.
 package sftp
+
+// Scheme is the address scheme of this backend, and Port its usual port. They are known on every
+// system.
+const (
+	Scheme = "sftp"
+	Port   = "22"
+)

@@ -12,12 +12,6 @@ import (
 	"locksmith/backends/owner"
 )
 
-// Scheme is the address scheme of this backend, and Port its usual port.
-const (
-	Scheme = "sftp"
-	Port   = "22"
-)
-
 // Open returns the lock at an address of this scheme. It does not connect yet. Its errors are
 // *backend.Error.
 func Open(a backend.Address, access backend.Access) (backend.Backend, error) {
