@@ -27,8 +27,8 @@ func (d *symlinkDir) name() backend.Name { return d.server.address.Name() }
 
 func (d *symlinkDir) failed(op string, err error) error { return d.name().Fail(op, err, nil) }
 
-// treeHint is for servers on which only locks of directories work.
-const treeHint = "use ?style=dir, for all who use the lock, which needs no symbolic links"
+// dirStyleHint is for servers on which only locks in dir style work.
+const dirStyleHint = "use ?style=dir, for all who use the lock, which needs no symbolic links"
 
 // probe makes sure that the server keeps a symbolic link as it is made, and removes the link
 // again. The link is in a directory, as those of a lock are, because ProFTPD changes no others.
@@ -58,7 +58,7 @@ func (d *symlinkDir) probe(ctx context.Context, in string) (err error) {
 		return d.failed(op, errors.Join(err, removed))
 	case read != target:
 		return d.server.address.Name().Failure(protocol.CannotCreate, op,
-			errors.New("the server changes what links point to: it made "+backend.Quoted(read)+" of "+backend.Quoted(target)), treeHint)
+			errors.New("the server changes what links point to: it made "+backend.Quoted(read)+" of "+backend.Quoted(target)), dirStyleHint)
 	}
 	return nil
 }
