@@ -39,7 +39,7 @@ func (p *reaper) lookInto(ctx context.Context, e dirs.Entry) error {
 		return err
 	case isReservation:
 		p.reservation(ctx, e, at, inside)
-	case len(inside) == 0 && e.Name == labels.DirStyleLock:
+	case len(inside) == 0 && e.Name == labels.LockName:
 		p.other(e, at, "with this name it may be part of a lock with ?style=dir; if it is one of its own that nobody has, remove it by hand: rmdir")
 	case len(inside) == 0:
 		p.empty(e, at)
@@ -91,7 +91,7 @@ func (p *reaper) empty(e dirs.Entry, at string) {
 // dirStyle notes what is in a lock in dir style.
 func (p *reaper) dirStyle(ctx context.Context, at string, inside []dirs.Entry) error {
 	for _, e := range inside {
-		isLock := e.Name == labels.DirStyleLock
+		isLock := e.Name == labels.LockName
 		if _, ok := labels.ParseTicket(strings.TrimPrefix(e.Name, labels.ReservationPrefix)); !ok && !isLock {
 			continue
 		}
