@@ -40,16 +40,16 @@ const (
 )
 
 type attempt struct {
-	lock     *Lock
-	request  backend.Request
-	shared   bool
-	checked  bool // the place was found fit
-	state    state
-	file     *lockfile.File    // unless closed
-	sleep    *detached.ErrCall // of the thread, if asleep
-	pauses   *backoff.Schedule // nil: slowLook
-	notifier notifier
-	looker   looker
+	lock    *Lock
+	request backend.Request
+	shared  bool
+	checked bool // the place was found fit
+	state   state
+	file    *lockfile.File    // unless closed
+	sleep   *detached.ErrCall // of the thread, if asleep
+	pauses  *backoff.Schedule // nil: slowLook
+	inotify inotify
+	looker  looker
 }
 
 // Try implements backend.Attempt.
@@ -64,7 +64,7 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 	h, err := backend.Retry(context.WithoutCancel(ctx), maxRaces, a.take)
 	switch {
 	case err == nil:
-		a.notifier.Close()
+		a.inotify.Close()
 		return h, nil
 	case errors.Is(err, backend.ErrAgain):
 		return nil, a.held()
@@ -191,7 +191,7 @@ func (a *attempt) Wait(ctx context.Context) error {
 
 // Withdraw implements backend.Attempt: a waiter leaves no trace.
 func (a *attempt) Withdraw(context.Context) error {
-	a.notifier.Close()
+	a.inotify.Close()
 	a.close()
 	return nil
 }
