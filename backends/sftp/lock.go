@@ -28,6 +28,10 @@ func Open(a backend.Address, access backend.Access) (backend.Backend, error) {
 	return &lock{server: s, mustExist: a.Options["create"] == "no", Env: owner.NewEnv(), leastLease: minLease, leastAnswer: minAnswer, headPause: headPause}, nil
 }
 
+// headPause is the longest pause between two looks of the first in the queue. Each look is a
+// request to a server that others use, too.
+const headPause = 1500 * time.Millisecond
+
 // A lock is one lock directory on a server, of the same form as that of nfs: on a disk. It
 // implements backend.Backend and backend.Remover.
 type lock struct {

@@ -17,10 +17,6 @@ import (
 	"locksmith/protocol"
 )
 
-// headPause is the longest pause between two looks of the first in the queue. Each look is a
-// request to a server that others use, too.
-const headPause = 1500 * time.Millisecond
-
 // openDirectories returns a lock in one of the styles of mkdir:.
 func openDirectories(s *server) (backend.Backend, error) {
 	l, err := mkdirlock.New(s.address)
