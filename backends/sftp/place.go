@@ -66,17 +66,25 @@ func (d *symlinkDir) probe(ctx context.Context, in string) (err error) {
 // checkRemoval makes sure that the server does not remove a symbolic link as a directory. Such a
 // server would remove the bar of another process that removes the lock (symlinks.Remove).
 func (d *symlinkDir) checkRemoval(ctx context.Context) error {
-	at := path.Join(symlinks.Reservations, "d.0-"+owner.NewID())
-	if err := d.symlink(ctx, "nowhere", at); err != nil {
-		return d.failed("make a symbolic link", err)
-	}
-	if err := d.rmdir(ctx, at); err == nil {
-		return d.server.address.Name().Failure(protocol.CannotCreate, "remove",
-			errors.New("this server removes symbolic links as if they were directories, so that two who remove a lock would not notice each other"),
+	removed, err := d.removesLinks(ctx, path.Join(symlinks.Reservations, "d.0-"+owner.NewID()))
+	if removed {
+		return d.name().Unfit("remove", "this server removes symbolic links as if they were directories, so that two who remove a lock would not notice each other",
 			"remove it on the server's own disk, when nobody uses it: locksmith remove nfs:/path")
 	}
-	if err := d.unlink(ctx, at); err != nil {
-		return d.failed("remove a symbolic link", err)
+	return err
+}
+
+// removesLinks makes a symbolic link, and removes it. It reports whether that could be done as if
+// the link were a directory.
+func (d *symlinkDir) removesLinks(ctx context.Context, at string) (bool, error) {
+	if err := d.symlink(ctx, "nowhere", at); err != nil {
+		return false, d.failed("make a symbolic link", err)
 	}
-	return nil
+	if err := d.rmdir(ctx, at); err == nil {
+		return true, nil
+	}
+	if err := d.unlink(ctx, at); err != nil {
+		return false, d.failed("remove a symbolic link", err)
+	}
+	return false, nil
 }
