@@ -35,17 +35,18 @@ func TestMain(m *testing.M) {
 }
 
 var (
-	mustWork      = backendtest.MustWork
-	mustFail      = backendtest.MustFail
-	mustStillHold = backendtest.MustStillHold
-	mustBeLost    = backendtest.MustBeLost
-	mustRelease   = backendtest.MustRelease
-	mustWithdraw  = backendtest.MustWithdraw
-	needRoot      = lab.NeedRoot
-	publicDir     = backendtest.PublicDir
-	mustStay      = backendtest.MustStay
-	keep          = backendtest.Keep
-	between       = backendtest.Between
+	mustWork        = backendtest.MustWork
+	mustFail        = backendtest.MustFail
+	mustStillHold   = backendtest.MustStillHold
+	mustBePrintable = backendtest.MustBePrintable
+	mustBeLost      = backendtest.MustBeLost
+	mustRelease     = backendtest.MustRelease
+	mustWithdraw    = backendtest.MustWithdraw
+	needRoot        = lab.NeedRoot
+	publicDir       = backendtest.PublicDir
+	mustStay        = backendtest.MustStay
+	keep            = backendtest.Keep
+	between         = backendtest.Between
 )
 
 // A kindOfLock is what makes one lock differ from another.

@@ -303,10 +303,3 @@ func inspect(t *testing.T, path string, k kindOfLock) backend.Report {
 	}
 	return r
 }
-
-func mustBePrintable(t *testing.T, s string) {
-	t.Helper()
-	if strings.ContainsFunc(strings.ReplaceAll(s, "\n", ""), protocol.IsControl) {
-		t.Errorf("control characters in %q", s)
-	}
-}
