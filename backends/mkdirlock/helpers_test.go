@@ -56,17 +56,17 @@ type kindOfLock struct {
 }
 
 var (
-	plain        = kindOfLock{style: PlainStyle}
-	tree         = kindOfLock{style: DirStyle}
-	treeNumbered = kindOfLock{DirStyle, true}
-	everyKind    = []kindOfLock{plain, tree, treeNumbered}
+	plain     = kindOfLock{style: PlainStyle}
+	dirStyle  = kindOfLock{style: DirStyle}
+	numbered  = kindOfLock{DirStyle, true}
+	everyKind = []kindOfLock{plain, dirStyle, numbered}
 )
 
 func (k kindOfLock) String() string {
 	switch k {
 	case plain:
 		return "plain"
-	case tree:
+	case dirStyle:
 		return "dir without tokens"
 	}
 	return "dir"
