@@ -16,6 +16,7 @@ import (
 	"locksmith/backends/generation/symlinks"
 	"locksmith/backends/link"
 	"locksmith/backends/local"
+	"locksmith/backends/sftp"
 )
 
 // A Kind is one kind of locks.
@@ -61,7 +62,7 @@ func Usual() Kinds {
 			Timing: Timing{Lease: link.UsualLease, Refresh: link.UsualRefresh}},
 		{Scheme: backend.Scheme{Name: ftp.SchemePlain, Port: ftp.Port, About: "a directory on an FTP server, in the clear"}, Open: ftp.Open, Key: ftpKey},
 		{Scheme: backend.Scheme{Name: ftp.SchemeTLS, Port: ftp.Port, About: "a directory on an FTP server, with TLS"}, Open: ftp.Open, Key: ftpKey},
-		{Scheme: backend.Scheme{Name: "sftp", Port: "22", About: "a directory on an SFTP server; also that of nfs: on it"}, Open: openSFTP, Key: serverKey},
+		{Scheme: backend.Scheme{Name: sftp.Scheme, Port: sftp.Port, About: "a directory on an SFTP server; also that of nfs: on it"}, Open: openSFTP, Key: serverKey},
 	}
 }
 

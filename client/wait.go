@@ -192,13 +192,10 @@ func (h *helper) listen(lock string) (w *os.File, name string, err error) {
 	return w, name, nil
 }
 
-// maxEvent is the longest line of an event, in bytes.
-const maxEvent = 64 << 10
-
 // readEvents reads to the end, so that the helper never finds the pipe full.
 func (h *helper) readEvents(lock string, r *os.File) {
 	defer r.Close()
-	lines := bufio.NewReaderSize(r, maxEvent)
+	lines := bufio.NewReaderSize(r, protocol.MaxEvent)
 	for {
 		line, err := lines.ReadSlice('\n')
 		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {

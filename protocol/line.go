@@ -12,6 +12,10 @@ import (
 // final line feed included.
 const MaxLine = 4096
 
+// MaxEvent is the longest line that tells of an event, in bytes, its final line feed included.
+// Those lines are JSON.
+const MaxEvent = 1 << 16
+
 const (
 	maxWord = 16
 	maxKey  = 32

@@ -28,6 +28,15 @@ func (t Tell) Weak(name, text, advice string) { t(Check{name, Weak, text, advice
 // Unfit tells of a flaw with which they do not.
 func (t Tell) Unfit(name, text, advice string) { t(Check{name, Unfit, text, advice}) }
 
+// Refusal tells of an error of a call that every lock there makes, too.
+func (t Tell) Refusal(name string, err error) {
+	if e, ok := errors.AsType[*Error](err); ok {
+		t.Unfit(name, e.Op+": "+e.Err.Error(), e.Hint)
+		return
+	}
+	t.Unfit(name, err.Error(), "choose another place")
+}
+
 // Reason returns the cause of an error for the text of a check. It leaves out the address and the
 // advice, because these are told beside the text.
 func Reason(err error) string {

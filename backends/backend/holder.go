@@ -16,6 +16,12 @@ const maxDescription = 1024
 // StickyNote is the Note on a dead holder whose lock file only its owner may remove.
 const StickyNote = "it is dead, but in this directory only its owner may remove it"
 
+// Sticky returns a dead holder whose lock file only its owner may remove, with advice.
+func (h Holder) Sticky(lock Name) Holder {
+	h.Note, h.Advice, h.Blocked = StickyNote, "let its owner break it: locksmith break "+ShellWord(string(lock)), true
+	return h
+}
+
 // String describes the holder in a few words for people:
 // "alice@web3 (pid 4242, billing.pl, job=nightly) for 3m12s, last heartbeat 4s ago".
 func (h Holder) String() string { return h.describe("") }

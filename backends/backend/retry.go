@@ -31,6 +31,9 @@ const (
 	KernelRaces = 32 // without a request to a server in between
 )
 
+// Again is ErrAgain with its reason, which Retry tells if all tries end so.
+func Again(reason error) error { return errors.Join(ErrAgain, reason) }
+
 // Retry calls try until its error is not ErrAgain, at most so many times. Then it returns the
 // *Error that the last ErrAgain came with, or else an ErrAgain that says how often it tried.
 func Retry[T any](ctx context.Context, times int, try func() (T, error)) (T, error) {

@@ -103,6 +103,15 @@ func MustStillHold(t *testing.T, h backend.Hold) {
 	}
 }
 
+// MustBePrintable makes sure that what people are told has no control characters, whatever others
+// wrote.
+func MustBePrintable(t *testing.T, s string) {
+	t.Helper()
+	if strings.ContainsFunc(strings.ReplaceAll(s, "\n", ""), protocol.IsControl) {
+		t.Errorf("control characters in %q", s)
+	}
+}
+
 // MustBeLost makes sure that a broken holder finds its entry gone, and hits nobody.
 func MustBeLost(t *testing.T, h backend.Hold) {
 	t.Helper()

@@ -30,11 +30,16 @@ type DirNeeds struct {
 	Anybody, Anywhere bool
 }
 
-// Examine tells of the file system of a directory. It has no error: it tells what it cannot find
-// out.
-func (n DirNeeds) Examine(dir string, tell backend.Tell) {
+// Examine tells of the file system of a directory, and reports whether nothing of that is unfit. It
+// has no error: it tells what it cannot find out.
+func (n DirNeeds) Examine(dir string, to backend.Tell) (fit bool) {
+	fit = true
+	tell := backend.Tell(func(c backend.Check) {
+		fit = fit && c.Finding != backend.Unfit
+		to(c)
+	})
 	if !n.access(dir, tell) {
-		return
+		return false
 	}
 	m, err := mountOf(dir)
 	if err != nil {
@@ -44,6 +49,7 @@ func (n DirNeeds) Examine(dir string, tell backend.Tell) {
 	}
 	space(dir, tell)
 	n.System(tell)
+	return fit
 }
 
 // A mount is a line of /proc/self/mountinfo.

@@ -48,7 +48,8 @@ type Content struct {
 	Err    error  // why it was not read, for example because it is longer than MaxText
 }
 
-// MaxText is how much of a file is read, in bytes: no record is longer.
+// MaxText is how much of a file that may be another tool's is read, in bytes. No file of ours is
+// longer (lockfile.MaxText).
 const MaxText = 8192
 
 // A Directory is a directory that was listed.
@@ -64,6 +65,13 @@ func (d *Directory) Type(name string) (t Type, ok bool) {
 		return Other, false
 	}
 	return d.Entries[i].Type, true
+}
+
+// Lock returns the address and the path of the lock of this name in the directory, if place and
+// root are those of the directory where the walk began.
+func (d *Directory) Lock(place backend.Name, root, name string) (address backend.Name, path string) {
+	below := d.Path + "/" + name
+	return place.Below(below), root + below
 }
 
 // HasDirectory reports whether there is a directory of this name.

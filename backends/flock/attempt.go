@@ -37,16 +37,16 @@ const (
 )
 
 type attempt struct {
-	lock     *Lock
-	request  backend.Request
-	shared   bool
-	checked  bool // checkPlace found the place fit
-	state    state
-	file     *lockfile.File    // unless closed
-	sleep    *detached.ErrCall // of the thread, if asleep
-	pauses   *backoff.Schedule // how long watch waits for an event at most (Request.Polls); nil: for slowLook
-	notifier notifier
-	looker   looker
+	lock    *Lock
+	request backend.Request
+	shared  bool
+	checked bool // checkPlace found the place fit
+	state   state
+	file    *lockfile.File    // unless closed
+	sleep   *detached.ErrCall // of the thread, if asleep
+	pauses  *backoff.Schedule // how long watch waits for an event at most (Request.Polls); nil: for slowLook
+	inotify inotify
+	looker  looker
 }
 
 // Try implements backend.Attempt.
@@ -61,7 +61,7 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 	h, err := backend.Retry(context.WithoutCancel(ctx), backend.KernelRaces, a.take)
 	switch {
 	case err == nil:
-		a.notifier.Close()
+		a.inotify.Close()
 		return h, nil
 	case errors.Is(err, backend.ErrAgain):
 		return nil, a.refusal()
@@ -189,7 +189,7 @@ func (a *attempt) Wait(ctx context.Context) error {
 
 // Withdraw implements backend.Attempt: a waiter leaves no trace.
 func (a *attempt) Withdraw(context.Context) error {
-	a.notifier.Close()
+	a.inotify.Close()
 	a.close()
 	return nil
 }

@@ -22,12 +22,8 @@ import (
 // other file.
 func (l *Lock) Examine(ctx context.Context, _ backend.Examination, tell backend.Tell) error {
 	dir := filepath.Dir(l.path)
-	unfit := false
-	doctor.DirNeeds{Kernel: true, Anybody: true, Anywhere: l.anyFS}.Examine(dir, func(c backend.Check) {
-		unfit = unfit || c.Finding == backend.Unfit
-		tell(c)
-	})
-	if unfit || !l.admits(tell) {
+	needs := doctor.DirNeeds{Kernel: true, Anybody: true, Anywhere: l.anyFS}
+	if !needs.Examine(dir, tell) || !l.admits(tell) {
 		return nil
 	}
 	x := examiner{lock: l, path: filepath.Join(dir, ".doctor."+owner.NewID()), tell: tell}
@@ -38,14 +34,8 @@ func (l *Lock) Examine(ctx context.Context, _ backend.Examination, tell backend.
 
 // admits repeats what every attempt asks, and looks at what is there already.
 func (l *Lock) admits(tell backend.Tell) bool {
-	err := l.checkPlace()
-	var e *backend.Error
-	switch {
-	case errors.As(err, &e):
-		tell.Unfit("place", e.Op+": "+e.Err.Error(), e.Hint)
-		return false
-	case err != nil:
-		tell.Unfit("place", err.Error(), "choose another place")
+	if err := l.checkPlace(); err != nil {
+		tell.Refusal("place", err)
 		return false
 	}
 	if st, err := lockfile.StatShared(l.path); err == nil && (st.Kind != "" || st.Size > 0 && l.record() == nil) {

@@ -38,8 +38,9 @@ type kind struct {
 
 // File implements finder.FileKind.
 func (k kind) File(_ context.Context, in *finder.Directory, name string, content func() finder.Content) finder.Answer {
-	l := k.lock(in, name)
-	if recordIn(content().Text) == nil && !k.isLocked(l) {
+	l := *k.place
+	l.address, l.path = in.Lock(l.address, l.path, name)
+	if recordIn(content().Text) == nil && !k.isLocked(l.path) {
 		return finder.Answer{}
 	}
 	r, err := l.report(k.here, k.look)
@@ -47,18 +48,10 @@ func (k kind) File(_ context.Context, in *finder.Directory, name string, content
 	return finder.Answer{Lock: &backend.Listed{Lock: string(l.address), Report: r, Err: err}, Mine: true}
 }
 
-func (k kind) isLocked(l *Lock) bool {
+func (k kind) isLocked(path string) bool {
 	if !k.any {
 		return false
 	}
-	seen, err := k.look(l.path)
+	seen, err := k.look(path)
 	return err == nil && seen.Held()
-}
-
-// lock is the lock with this name in a directory.
-func (k kind) lock(in *finder.Directory, name string) *Lock {
-	l := *k.place
-	path := in.Path + "/" + name
-	l.address, l.path = l.address.Below(path), l.path+path
-	return &l
 }

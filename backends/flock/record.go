@@ -5,7 +5,6 @@ package flock
 import (
 	"locksmith/backends/lockfile"
 	"locksmith/backends/owner"
-	"locksmith/protocol"
 )
 
 // sign writes a text into a locked file, if the file is empty or holds another record of this kind,
@@ -14,10 +13,10 @@ import (
 // the moment in which its program writes it anew.
 func (l *Lock) sign(f *lockfile.File, text string) bool {
 	st, err := f.Stat()
-	if err != nil || st.Kind != "" || st.Size > protocol.MaxLine {
+	if err != nil || st.Kind != "" {
 		return false
 	}
-	old, err := f.Read(protocol.MaxLine + 1)
+	old, err := f.Text()
 	if err != nil || !isPlain(old) {
 		return false
 	}
@@ -57,10 +56,10 @@ func (l *Lock) record() *owner.Record {
 		return nil
 	}
 	defer f.Close()
-	if st, err := f.Stat(); err != nil || st.Kind != "" || st.Size > protocol.MaxLine {
+	if st, err := f.Stat(); err != nil || st.Kind != "" {
 		return nil
 	}
-	text, err := f.Read(protocol.MaxLine + 1)
+	text, err := f.Text()
 	if err != nil {
 		return nil
 	}

@@ -36,7 +36,7 @@ func (l *Lock) removable(f *lockfile.File) error {
 	case st.Kind != "":
 		return l.address.Usage("remove", "it is "+st.Kind, hint)
 	}
-	text, err := f.Read(protocol.MaxLine + 1)
+	text, err := f.Text()
 	switch {
 	case err != nil:
 		return l.fail("read lock file", err)

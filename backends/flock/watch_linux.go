@@ -13,7 +13,7 @@ import (
 	"locksmith/backends/process"
 )
 
-type notifier = posix.Inotify
+type inotify = posix.Inotify
 
 // watched are the events of two cases: somebody closes the file, and may have had its lock; or the
 // path leads elsewhere.
@@ -28,7 +28,7 @@ const slowLook = time.Second
 func (a *attempt) watch(outer context.Context) error {
 	ctx, cancel := clock.WithTimeout(outer, a.request.Clock, a.pauses.NextOr(slowLook))
 	defer cancel()
-	file, err := a.notifier.Watch(a.lock.path, watched)
+	file, err := a.inotify.Watch(a.lock.path, watched)
 	if err != nil {
 		file = process.NoFD
 	}

@@ -9,11 +9,11 @@ import (
 	"locksmith/backends/clock"
 )
 
-// A notifier watches nothing here.
-type notifier struct{}
+// An inotify watches nothing here.
+type inotify struct{}
 
 // Close does nothing.
-func (notifier) Close() {}
+func (inotify) Close() {}
 
 // slowLook is how often a waiter looks.
 const slowLook = time.Second

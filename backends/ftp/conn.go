@@ -10,6 +10,7 @@ import (
 
 	library "github.com/jlaffaye/ftp"
 
+	"locksmith/backends/servers"
 	"locksmith/protocol"
 )
 
@@ -78,23 +79,20 @@ func (c *conn) quit(limit time.Duration) {
 }
 
 // dial begins a session: connection, greeting, TLS, log in. If a session failed to begin, the
-// next one begins later, or fails with the same error (redial.Backoff). The errors of dial
+// next one begins later, or fails with the same error (servers.Backoff). The errors of dial
 // wrap *backend.Error, or ctx's.
 func (s *server) dial(ctx context.Context) (*conn, error) {
-	if err := s.backoff.Wait(ctx); err != nil {
-		return nil, err
-	}
+	return servers.Dial(ctx, s.backoff, s.begin)
+}
+
+func (s *server) begin(ctx context.Context) (*conn, error) {
 	c := &conn{server: s, deadlines: newDeadlines(s.timeout)}
 	for _, step := range []func(context.Context) error{c.open, c.greet, c.hand, c.logIn} {
 		if err := step(ctx); err != nil {
 			c.hangUp()
-			if over(ctx) == nil {
-				s.backoff.Failed(err)
-			}
 			return nil, err
 		}
 	}
-	s.backoff.Succeeded()
 	return c, nil
 }
 
@@ -109,7 +107,7 @@ func (c *conn) open(ctx context.Context) error {
 	case err == nil:
 		c.control = newControl(w, w)
 		return nil
-	case over(ctx) == nil && unknown != nil && unknown.IsNotFound:
+	case servers.Over(ctx) == nil && unknown != nil && unknown.IsNotFound:
 		return c.server.wrong(op, err, "look at the host's name in the address")
 	}
 	return c.server.lost(ctx, op, err)

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"locksmith/backends/servers"
 	"locksmith/protocol"
 )
 
@@ -78,7 +79,7 @@ func (c *control) check(line []byte, err error) error {
 		return errClosed
 	case err == nil && c.within == "" && !beginsReply(line):
 		// The library would take "SSH-2.0" for a reply, and wait for its end.
-		return fmt.Errorf("%q is no reply of an FTP server", protocol.CleanText(strings.TrimSpace(string(line)), maxSaid))
+		return fmt.Errorf("%q is no reply of an FTP server", protocol.CleanText(strings.TrimSpace(string(line)), servers.MaxSaid))
 	}
 	return err
 }
@@ -124,7 +125,7 @@ func (c *control) Write(b []byte) (int, error) {
 		c.broken = c.ready(b)
 	}
 	if c.broken != nil {
-		return 0, &unsentError{c.broken}
+		return 0, &servers.UnsentError{Cause: c.broken}
 	}
 	verb, _, _ := strings.Cut(strings.TrimRight(string(b), "\r\n"), " ")
 	c.wire.deadlines.next(c.wire.deadlines.replyTime(verb))
@@ -174,7 +175,7 @@ func (c *control) quiet() error {
 		if bytes.HasPrefix(line, []byte("421")) {
 			line, _, _ = bytes.Cut(line, []byte("\n"))
 			c.goodbye = string(line)
-			return fmt.Errorf("%w: %s", errClosed, protocol.CleanText(strings.TrimSpace(c.goodbye), maxSaid))
+			return fmt.Errorf("%w: %s", errClosed, protocol.CleanText(strings.TrimSpace(c.goodbye), servers.MaxSaid))
 		}
 		return errOutOfStep
 	case errors.Is(err, os.ErrDeadlineExceeded):

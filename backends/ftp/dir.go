@@ -11,6 +11,7 @@ import (
 	"locksmith/backends/clock"
 	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/process"
+	"locksmith/backends/servers"
 )
 
 // A Dir is the directory of a lock on a server. It uses one connection, which is made when it is
@@ -36,7 +37,7 @@ func (d *Dir) Mkdir(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	return d.call(ctx, "make directory "+shortPath(p), func(c *conn) error { return d.made(p, c.library.MakeDir(p)) })
+	return d.call(ctx, "make directory "+servers.ShortPath(p), func(c *conn) error { return d.made(p, c.library.MakeDir(p)) })
 }
 
 // Rmdir implements dirs.Dir.
@@ -45,7 +46,7 @@ func (d *Dir) Rmdir(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	return d.call(ctx, "remove directory "+shortPath(p), func(c *conn) error { return d.removed(p, c.library.RemoveDir(p)) })
+	return d.call(ctx, "remove directory "+servers.ShortPath(p), func(c *conn) error { return d.removed(p, c.library.RemoveDir(p)) })
 }
 
 // Rename implements dirs.Dir.
@@ -58,7 +59,7 @@ func (d *Dir) Rename(ctx context.Context, from, to string) error {
 	if err != nil {
 		return err
 	}
-	return d.call(ctx, "rename "+shortPath(source)+" to "+shortPath(target), func(c *conn) error {
+	return d.call(ctx, "rename "+servers.ShortPath(source)+" to "+servers.ShortPath(target), func(c *conn) error {
 		return d.made(target, c.library.Rename(source, target))
 	})
 }
@@ -128,7 +129,7 @@ func (d *Dir) call(ctx context.Context, op string, f func(*conn) error) error {
 }
 
 func (d *Dir) unclear(ctx context.Context, op string, cause error) error {
-	if err := over(ctx); err != nil {
+	if err := servers.Over(ctx); err != nil {
 		cause = err
 	}
 	return fmt.Errorf("%s: %w: %w", op, dirs.ErrUnclear, cause)
@@ -138,7 +139,7 @@ func (d *Dir) unclear(ctx context.Context, op string, cause error) error {
 func (d *Dir) unchanged(ctx context.Context, c *conn, op string, err error) error {
 	tooLong, isTooLong := errors.AsType[backend.TooLongError](err)
 	switch {
-	case over(ctx) == nil && c.control.goodbye != "":
+	case servers.Over(ctx) == nil && c.control.goodbye != "":
 		busy := d.server.busy(op, c.clean(c.control.goodbye))
 		d.server.backoff.Failed(busy) // the log in was of no use
 		return busy
@@ -146,7 +147,7 @@ func (d *Dir) unchanged(ctx context.Context, c *conn, op string, err error) erro
 		return d.server.address.Name().TooLong(op, tooLong)
 	case errors.As(err, new(*dataError)):
 		return d.server.lost(ctx, op, &dataError{c.reason(err)})
-	case lists(c.control.verb) && !errors.As(err, new(*unsentError)):
+	case lists(c.control.verb) && !errors.As(err, new(*servers.UnsentError)):
 		return d.unclear(ctx, op, c.reason(err))
 	}
 	return d.server.lost(ctx, op, c.reason(err))
@@ -157,7 +158,7 @@ func (d *Dir) unchanged(ctx context.Context, c *conn, op string, err error) erro
 // lose data connections when they serve several clients at the same time.
 func (c *conn) repeatable(ctx context.Context, err error) bool {
 	verb := c.control.verb
-	return over(ctx) == nil && !errors.As(err, new(*dataError)) && !errors.As(err, new(backend.TooLongError)) &&
+	return servers.Over(ctx) == nil && !errors.As(err, new(*dataError)) && !errors.As(err, new(backend.TooLongError)) &&
 		(!errors.Is(err, os.ErrDeadlineExceeded) || listens(verb) || lists(verb))
 }
 

@@ -11,6 +11,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/owner"
+	"locksmith/backends/servers"
 )
 
 // files finds out whether a file may be renamed over another. No lock needs that, but many jobs
@@ -58,7 +59,7 @@ func (d *Dir) on(ctx context.Context, op, file string, f func(*conn, string) err
 	if err != nil {
 		return err
 	}
-	return d.call(ctx, op+" "+shortPath(p), func(c *conn) error { return f(c, p) })
+	return d.call(ctx, op+" "+servers.ShortPath(p), func(c *conn) error { return f(c, p) })
 }
 
 // store makes a file of one line. If the server refuses, the library joins that error with

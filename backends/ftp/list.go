@@ -12,6 +12,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/mkdirlock/dirs"
+	"locksmith/backends/servers"
 )
 
 // List implements dirs.Dir. If a data connection is cut exactly between two lines, and the
@@ -22,7 +23,7 @@ func (d *Dir) List(ctx context.Context, name string) ([]string, error) {
 		return nil, err
 	}
 	var lines []string
-	err = d.call(ctx, "list "+shortPath(p), func(c *conn) error {
+	err = d.call(ctx, "list "+servers.ShortPath(p), func(c *conn) error {
 		var err error
 		lines, err = c.library.NameList(p)
 		return c.ended(err)
@@ -81,7 +82,7 @@ func (d *Dir) Entries(ctx context.Context, name string) ([]dirs.Entry, error) {
 	}
 	var found []*library.Entry
 	precise := false
-	err = d.call(ctx, "list "+shortPath(p), func(c *conn) error {
+	err = d.call(ctx, "list "+servers.ShortPath(p), func(c *conn) error {
 		var err error
 		found, err = c.library.List(p)
 		precise = c.library.IsTimePreciseInList()

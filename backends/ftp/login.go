@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 
-	"locksmith/backends/backend"
+	"locksmith/backends/servers"
 	"locksmith/protocol"
 )
 
@@ -20,7 +20,7 @@ func (c *conn) logIn(ctx context.Context) error {
 	if c.server.address.User != "" {
 		var err error
 		user = c.server.address.User
-		if password, c.source, err = c.server.password(user); err != nil {
+		if password, c.source, err = c.server.password(); err != nil {
 			return err
 		}
 		c.secret = password
@@ -33,22 +33,12 @@ func (c *conn) logIn(ctx context.Context) error {
 	return c.loginError(ctx, "log in as "+user, err)
 }
 
-func (s *server) password(user string) (password, source string, err error) {
-	if s.access.Password == nil {
-		return "", "", nil
+func (s *server) password() (password, source string, err error) {
+	password, source, err = servers.Password(s.address, s.access)
+	if hasBreak(password) {
+		err = s.address.Name().Failure(protocol.Config, "find the password", errors.New("it holds a line break or a zero byte"), "look at the file that it is in")
 	}
-	const op = "find the password"
-	password, source, err = s.access.Password(user, s.address.Host)
-	var known *backend.Error
-	switch {
-	case errors.As(err, &known):
-		return "", "", err
-	case err != nil:
-		return "", "", s.address.Name().Failure(protocol.Config, op, err, "look at the file that it should be in")
-	case hasBreak(password):
-		return "", "", s.address.Name().Failure(protocol.Config, op, errors.New("it holds a line break or a zero byte"), "look at the file that it is in")
-	}
-	return password, source, nil
+	return password, source, err
 }
 
 // loginError finds out why a log in failed. The library does not always tell the code, but the
@@ -57,7 +47,7 @@ func (c *conn) loginError(ctx context.Context, op string, err error) error {
 	verb, code, text := c.control.verb, c.control.code, c.reason(err)
 	inLogin := verb == "USER" || verb == "PASS"
 	switch {
-	case over(ctx) != nil:
+	case servers.Over(ctx) != nil:
 		return c.server.lost(ctx, op, text)
 	case c.tls == nil && (code == 421 || code/100 == 5) && needsTLS(err.Error()):
 		return c.server.address.Name().Failure(protocol.Permission, op, text, "use ftps: in the address")

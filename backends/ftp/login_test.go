@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/servers"
 )
 
 // TestLogin: why a server does not let us in is understood, and no server can make us tell the
@@ -183,7 +184,7 @@ func TestLastGuard(t *testing.T) {
 	if err := d.Mkdir(soon(t), "L"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.conn.control.Write([]byte("NOOP\r\nDELE a\r\n")); !errors.As(err, new(*unsentError)) {
+	if _, err := d.conn.control.Write([]byte("NOOP\r\nDELE a\r\n")); !errors.As(err, new(*servers.UnsentError)) {
 		t.Error(err)
 	}
 	if err := d.Mkdir(soon(t), "L/x.1"); err != nil || len(f.sent("NOOP"))+len(f.sent("DELE")) > 0 {

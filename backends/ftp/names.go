@@ -8,6 +8,7 @@ import (
 	"sync"
 	"unicode"
 
+	"locksmith/backends/servers"
 	"locksmith/protocol"
 )
 
@@ -61,21 +62,8 @@ func ascii(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r > unicode.MaxASCII })
 }
 
-// maxShown is the length from which messages leave out the middle of a name. The names that
-// mkdirlock makes contain records, and would hide the rest of a message.
-const maxShown = 60
-
-// shortPath shortens a path for people.
-func shortPath(p string) string {
-	components := strings.Split(p, "/")
-	for i, c := range components {
-		components[i] = shortName(c)
-	}
-	return strings.Join(components, "/")
-}
-
 // shortText shortens the names in a text, as far as they contain no blanks.
-func shortText(text string) string { return nameText().ReplaceAllStringFunc(text, shortName) }
+func shortText(text string) string { return nameText().ReplaceAllStringFunc(text, servers.ShortName) }
 
 var nameText = pattern(`[^/\s"']+`)
 
@@ -83,11 +71,4 @@ var nameText = pattern(`[^/\s"']+`)
 // server.
 func pattern(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
-}
-
-func shortName(s string) string {
-	if len(s) <= maxShown {
-		return s
-	}
-	return strings.ToValidUTF8(s[:20], "") + "…" + strings.ToValidUTF8(s[len(s)-8:], "")
 }

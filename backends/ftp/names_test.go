@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/servers"
 )
 
 func TestNames(t *testing.T) {
@@ -25,7 +26,7 @@ func TestNames(t *testing.T) {
 		}
 	}
 	for _, options := range []map[string]string{{"style": "other"}, {"create": "no"}} {
-		if _, err := newServer(backend.Address{Scheme: SchemePlain, Host: "h", Path: "/L", Options: options}, backend.Access{}); come(err) != "usage" {
+		if _, err := Open(backend.Address{Scheme: SchemePlain, Host: "h", Path: "/L", Options: options}, backend.Access{}); come(err) != "usage" {
 			t.Errorf("the options %v give %v, want code usage", options, err)
 		}
 	}
@@ -80,7 +81,7 @@ func TestLongNames(t *testing.T) {
 		strings.Repeat("é", 31):             strings.Repeat("é", 10) + "…" + strings.Repeat("é", 4),
 		"a" + strings.Repeat("é", 30) + "a": "a" + strings.Repeat("é", 9) + "…" + strings.Repeat("é", 3) + "a",
 	} {
-		if got := shortPath("/b/" + name + "/c"); got != "/b/"+want+"/c" {
+		if got := servers.ShortPath("/b/" + name + "/c"); got != "/b/"+want+"/c" {
 			t.Errorf("%s is shortened to %s, want /b/%s/c", name, got, want)
 		}
 	}

@@ -8,10 +8,10 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"time"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/mkdirlock/dirs"
+	"locksmith/backends/servers"
 	"locksmith/protocol"
 )
 
@@ -28,7 +28,7 @@ const (
 // judge says what a call led to.
 func (c *conn) judge(err error) outcome {
 	verb := c.control.verb
-	var unsent *unsentError
+	var unsent *servers.UnsentError
 	// not errors.As: the library wraps the reply that ends a listing
 	reply, isReply := err.(*textproto.Error)
 	switch {
@@ -50,21 +50,12 @@ func (c *conn) judge(err error) outcome {
 // follows.
 func changes(verb string) bool { return verb == "MKD" || verb == "RMD" || verb == "RNTO" }
 
-// maxSaid limits how much of a reply is shown.
-const maxSaid = 200
-
 var (
 	errClosed    = errors.New("the server has closed the connection")
 	errOutOfStep = errors.New("the server sent something that nobody asked for")
 	// errNoPassword: no password is sent, because an empty one would count as a wrong one.
 	errNoPassword = errors.New("the server asks for a password, and no password is known for this user and host")
 )
-
-// An unsentError says that a command was not sent, not even in part.
-type unsentError struct{ err error }
-
-func (e *unsentError) Error() string { return e.err.Error() }
-func (e *unsentError) Unwrap() error { return e.err }
 
 // A dataError says that a data connection could not be opened.
 type dataError struct{ err error }
@@ -78,21 +69,12 @@ func (s *server) wrong(op string, cause error, hint string) error {
 	return &backend.Error{Code: protocol.Unreachable, Lock: s.address.String(), Op: op, Err: cause, Hint: hint, Lasts: true}
 }
 
-// over is ctx's error, or that of its deadline. A connection with the same deadline may fail a
-// little before the context ends.
-func over(ctx context.Context) error {
-	if end, ok := ctx.Deadline(); ok && ctx.Err() == nil && !time.Now().Before(end) {
-		return context.DeadlineExceeded
-	}
-	return ctx.Err()
-}
-
 // lost is the error of a call that did nothing, because the server or the way to it failed.
 func (s *server) lost(ctx context.Context, op string, cause error) error {
-	if err := over(ctx); err != nil {
+	if err := servers.Over(ctx); err != nil {
 		return fmt.Errorf("%s: %s: %w", s.address, op, err)
 	}
-	hint := "look at the server and the network, then try again"
+	hint := servers.TryAgain
 	var data *dataError
 	if errors.As(cause, &data) {
 		hint = "let the server's passive ports through its firewall"
@@ -128,5 +110,5 @@ func (c *conn) clean(text string) string {
 		quoted := strconv.Quote(c.secret) // an error may contain it in quotes
 		text = strings.NewReplacer(c.secret, "…", quoted[1:len(quoted)-1], "…").Replace(text)
 	}
-	return protocol.CleanText(shortText(strings.Join(strings.Fields(text), " ")), maxSaid)
+	return protocol.CleanText(shortText(strings.Join(strings.Fields(text), " ")), servers.MaxSaid)
 }

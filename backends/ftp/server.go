@@ -15,7 +15,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/mkdirlock"
 	"locksmith/backends/mkdirlock/dirs"
-	"locksmith/backends/redial"
+	"locksmith/backends/servers"
 	"locksmith/protocol"
 )
 
@@ -29,21 +29,19 @@ const (
 // Open returns the lock at an address of one of the schemes. It does not connect yet. Its errors
 // are *backend.Error.
 func Open(a backend.Address, access backend.Access) (backend.Backend, error) {
+	l, err := mkdirlock.New(a)
+	if err != nil {
+		return nil, err
+	}
 	s, err := newServer(a, access)
 	if err != nil {
 		return nil, err
 	}
-	l := mkdirlock.Lock{
-		NewDir: func() dirs.Dir { return s.newDir() },
-		Name:   s.name(), Style: mkdirlock.ParseStyle(a.Options["style"]), Tokens: a.Options["tokens"] != "no",
-		Address: a.Name(),
-		// A waiter asks every 3 to 4 seconds, from the first time to the last: a try takes some
-		// round trips, and is work for a server that others use, too. Each waiter of a crowd asks
-		// less often.
-		Pace:  mkdirlock.Pace{Min: 4 * time.Second, Max: 4 * time.Second, Less: time.Second, Each: 25 * time.Millisecond, Crowd: 10 * time.Second},
-		Depth: 1,
-	}
-	return l.Here().Backend(), nil
+	l.NewDir, l.Name = func() dirs.Dir { return s.newDir() }, s.name()
+	// A waiter asks every 3 to 4 seconds, from the first time to the last: a try takes some round
+	// trips, and is work for a server that others use, too. Each waiter of a crowd asks less often.
+	l.Pace = mkdirlock.Pace{Min: 4 * time.Second, Max: 4 * time.Second, Less: time.Second, Each: 25 * time.Millisecond, Crowd: 10 * time.Second}
+	return l.Backend(), nil
 }
 
 // A server is where a lock is, and how to get there.
@@ -52,16 +50,13 @@ type server struct {
 	access  backend.Access
 	roots   *x509.CertPool // nil: the system's
 	timeout time.Duration  // for each command
-	backoff *redial.Backoff
+	backoff *servers.Backoff
 	dialer  func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 // newServer checks an address of one of the schemes. It does not connect.
 func newServer(a backend.Address, access backend.Access) (*server, error) {
-	s := &server{address: a, access: access, timeout: 30 * time.Second, backoff: redial.New(), dialer: (&net.Dialer{}).DialContext}
-	if err := mkdirlock.CheckOptions(a); err != nil {
-		return nil, err
-	}
+	s := &server{address: a, access: access, timeout: 30 * time.Second, backoff: servers.NewBackoff(), dialer: (&net.Dialer{}).DialContext}
 	if err := checkPath(s.address.OnServer()); err != nil && !s.isTop() {
 		return nil, s.address.Name().Failure(protocol.Usage, "read address", err, "use letters, digits, and - _ . inside of names")
 	}
@@ -130,7 +125,7 @@ func (s *server) at(name string) (string, error) {
 		err = errors.New("it is not below the lock's directory")
 	}
 	if err != nil {
-		return "", s.address.Name().Failure(protocol.Usage, "name "+shortPath(protocol.CleanText(name, maxComponent)), err, "")
+		return "", s.address.Name().Failure(protocol.Usage, "name "+servers.ShortPath(protocol.CleanText(name, maxComponent)), err, "")
 	}
 	return path.Join(dir, name), nil
 }

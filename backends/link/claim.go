@@ -41,7 +41,7 @@ func (c *claim) make() error {
 	if err == nil {
 		c.stat, err = c.fs.Stat(c.name)
 		if absent(err) {
-			return c.lock.again(op, errors.New("somebody removed it at once"))
+			return backend.Again(c.lock.fail(op, errors.New("somebody removed it at once")))
 		}
 	}
 	c.now = c.stat.Modified
@@ -52,7 +52,7 @@ func (c *claim) make() error {
 	case err == nil:
 		return nil
 	case backend.Unclear(err), !absent(err) && !definite(err):
-		return c.lock.again(op, err)
+		return backend.Again(c.lock.fail(op, err))
 	}
 	return c.lock.fail(op, err)
 }
@@ -80,7 +80,7 @@ func (c *claim) linkTo(name string) (bool, error) {
 	case absent(err) && definite(cause):
 		return false, c.lock.linkError(cause)
 	case absent(err) && cause != nil:
-		return false, c.lock.again(linkOp, cause)
+		return false, backend.Again(c.lock.fail(linkOp, cause))
 	case absent(err):
 		return false, backend.ErrAgain // the name was ours, and somebody took it away
 	case err != nil:

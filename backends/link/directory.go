@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"locksmith/backends/finder"
 	"locksmith/backends/lockfile"
 	"locksmith/backends/posix"
 	"locksmith/backends/process"
@@ -28,7 +29,7 @@ type FS interface {
 	// Stat asks the server, not a cache, about what has this name. It follows no link.
 	Stat(name string) (lockfile.Stat, error)
 	// Read returns what Stat tells, and the content, of one and the same file. It reads no more
-	// than MaxContent+1 bytes. It follows no link and waits for nothing. It may fail if it is no
+	// than finder.MaxText+1 bytes. It follows no link and waits for nothing. It may fail if it is no
 	// regular file.
 	Read(name string) (lockfile.Stat, string, error)
 	// Open keeps hold of a file by more than its name. It follows no link.
@@ -97,7 +98,7 @@ func (d *directory) Read(name string) (lockfile.Stat, string, error) {
 	if err != nil || st.Kind != "" {
 		return st, "", err
 	}
-	text, err := f.Read(MaxContent + 1)
+	text, err := f.Read(finder.MaxText + 1)
 	return st, text, err
 }
 

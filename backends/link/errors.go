@@ -59,11 +59,6 @@ func (l *Lock) linkError(err error) error {
 	})
 }
 
-// again is backend.ErrAgain with its reason, which is told if it happens again and again.
-func (l *Lock) again(op string, err error) error {
-	return errors.Join(backend.ErrAgain, l.fail(op, err))
-}
-
 // lies says that the file system cannot be trusted.
 func (l *Lock) lies(how string) error {
 	return l.Address.Unfit(linkOp, how, "locks there are not safe: see locksmith doctor, and use mkdir: or another place")

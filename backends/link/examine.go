@@ -85,7 +85,7 @@ func (l *Lock) admits(tell backend.Tell) (bool, error) {
 	case err == nil:
 		return true, nil
 	case errors.As(err, &e) && e.Code != protocol.Unreachable:
-		tell.Unfit("place", e.Op+": "+e.Err.Error(), e.Hint)
+		tell.Refusal("place", err)
 		return false, nil
 	}
 	return false, err

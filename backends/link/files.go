@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/finder"
 	"locksmith/backends/lockfile"
 	"locksmith/backends/owner"
 )
@@ -74,9 +75,6 @@ func isForeignID(s string) bool {
 	return true
 }
 
-// MaxContent is how much of a file is looked at, in bytes.
-const MaxContent = 8192
-
 // isBlank reports whether a character may be around the pid in a file of another tool.
 func isBlank(r rune) bool { return strings.ContainsRune(" \t\r\n\x00", r) }
 
@@ -87,7 +85,7 @@ type content struct {
 }
 
 func parse(text string) content {
-	if len(text) > MaxContent {
+	if len(text) > finder.MaxText {
 		return content{lockfile.Content{Text: text}, "it is too long for one of ours"}
 	}
 	c := content{Content: lockfile.Parse(text, isBlank)}

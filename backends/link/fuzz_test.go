@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"locksmith/backends/backendtest"
+	"locksmith/backends/finder"
 	"locksmith/backends/lockfile"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
@@ -28,7 +29,7 @@ func FuzzContent(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, s := range append(foreignContents, text, strings.Replace(text, "\n", "7\n", 1), text+text, strings.Repeat("1", MaxContent+1)) {
+	for _, s := range append(foreignContents, text, strings.Replace(text, "\n", "7\n", 1), text+text, strings.Repeat("1", finder.MaxText+1)) {
 		f.Add(s)
 	}
 	here := owner.Here()

@@ -70,7 +70,7 @@ func TestListKnowsLocks(t *testing.T) {
 	id := owner.NewID()
 	for name, text := range map[string]string{
 		"copy": string(record), "a\nb%?c": string(record), "pid": "1\n", "empty": "", "text": "hello\n",
-		"long": string(record) + strings.Repeat("x", MaxContent), "local": string(record),
+		"long": string(record) + strings.Repeat("x", finder.MaxText), "local": string(record),
 		"other.claim." + id:  string(record), // the record has another id
 		"L.brk." + id + ".1": string(record), "L.brk.f-1-2-3.64": string(record),
 	} {

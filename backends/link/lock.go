@@ -69,8 +69,8 @@ func (l *Lock) Here() *Lock {
 	here := owner.Here()
 	l.Env = owner.NewEnv()
 	l.Judge = func(r owner.Record) owner.Verdict {
-		if l.OneMachine && here.RebootedSince(r.Place) {
-			return owner.Dead
+		if l.OneMachine {
+			return r.VerdictOnDisk(here)
 		}
 		return r.Verdict(here)
 	}

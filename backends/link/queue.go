@@ -136,15 +136,16 @@ func (l *Lock) Break(ctx context.Context, id string) error {
 
 // breakWaiter removes the claim with this id.
 func (l *Lock) breakWaiter(w watcher, id string) error {
+	op := "break " + backend.Quoted(id)
 	if !owner.IsID(id) {
-		return l.noSuch(id)
+		return l.Address.NoSuch(op)
 	}
 	err := w.fs.Unlink(l.claimName(id))
 	switch {
 	case absent(err):
-		return l.noSuch(id)
+		return l.Address.NoSuch(op)
 	case err != nil:
-		return l.fail("break "+backend.Quoted(id), err)
+		return l.fail(op, err)
 	}
 	return nil
 }
@@ -160,19 +161,14 @@ func (l *Lock) breakHolder(w watcher, s observation) error {
 		return err
 	}
 	rival, err := q.run()
-	switch {
+	switch op := "break " + backend.Quoted(s.Of.id()); {
 	case rival != nil:
-		return &backend.Error{Code: protocol.Held, Lock: string(l.Address), Op: "break " + backend.Quoted(s.Of.id()),
-			Err: errors.New("somebody else is at it: " + rival.Holder(l.Today()).String()), Hint: "look again with: locksmith status " + backend.ShellWord(string(l.Address))}
+		return l.Address.Failure(protocol.Held, op, errors.New("somebody else is at it: "+rival.Holder(l.Today()).String()),
+			"look again with: locksmith status "+backend.ShellWord(string(l.Address)))
 	case errors.Is(err, backend.ErrAgain):
-		return l.noSuch(s.Of.id())
+		return l.Address.NoSuch(op)
 	case errors.Is(err, errSticky):
-		return &backend.Error{Code: protocol.Permission, Lock: string(l.Address), Op: "break " + backend.Quoted(s.Of.id()), Err: err,
-			Hint: "the directory is sticky: let its owner do it, or root"}
+		return l.Address.Failure(protocol.Permission, op, err, "the directory is sticky: let its owner do it, or root")
 	}
 	return err
-}
-
-func (l *Lock) noSuch(id string) error {
-	return l.Address.NoSuch("break " + backend.Quoted(id))
 }

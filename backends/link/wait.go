@@ -84,9 +84,7 @@ func (a *attempt) breakDead(s observation) error {
 func (a *attempt) heldSticky() error {
 	a.seen.Due = watch.Never
 	a.seen.Note = backend.StickyNote
-	holder := a.seen.Holder(a.lock.Today())
-	holder.Advice, holder.Blocked = "let its owner break it: locksmith break "+backend.ShellWord(string(a.lock.Address)), true
-	return &backend.HeldError{Lock: string(a.lock.Address), Holder: holder}
+	return &backend.HeldError{Lock: string(a.lock.Address), Holder: a.seen.Holder(a.lock.Today()).Sticky(a.lock.Address)}
 }
 
 func (a *attempt) held() error {

@@ -118,20 +118,15 @@ func alone(r owner.Record) owner.Record {
 
 // verdict judges a holder by the record, or by the pid of another tool.
 func (l *Lock) verdict(c content) owner.Verdict {
-	switch {
-	case c.Record != nil:
-		return l.Judge(*c.Record)
-	case c.PID == 0 || !l.OneMachine:
-		return owner.Unknown // on which machine?
-	case process.Process{PID: c.PID}.Gone():
-		return owner.Dead
+	if !l.OneMachine {
+		c.PID = 0 // on which machine?
 	}
-	return owner.Alive
+	return c.Verdict(l.Judge)
 }
 
 // toWatch returns the process whose end would change the verdict, or none.
 func (l *Lock) toWatch(c content) process.Process {
-	if p := (process.Process{PID: c.PID}); c.PID != 0 && l.OneMachine && !p.Gone() {
+	if p, lives := c.Process(); lives && l.OneMachine {
 		return p
 	}
 	return l.ProcessToWatch(c.Record)

@@ -15,12 +15,8 @@ import (
 // Examine implements backend.Backend. It works with a file of its own beside the lock.
 func (l *Lock) Examine(ctx context.Context, _ backend.Examination, tell backend.Tell) error {
 	dir := filepath.Dir(l.path)
-	unfit := false
-	doctor.DirNeeds{Kernel: true, Removal: true, Anybody: l.anyDir, Anywhere: l.anyFS}.Examine(dir, func(c backend.Check) {
-		unfit = unfit || c.Finding == backend.Unfit
-		tell(c)
-	})
-	if unfit || !l.admits(ctx, tell) {
+	needs := doctor.DirNeeds{Kernel: true, Removal: true, Anybody: l.anyDir, Anywhere: l.anyFS}
+	if !needs.Examine(dir, tell) || !l.admits(ctx, tell) {
 		return nil
 	}
 	x := examiner{path: filepath.Join(dir, ".doctor."+owner.NewID()), tell: tell}
@@ -34,21 +30,16 @@ func (l *Lock) admits(ctx context.Context, tell backend.Tell) bool {
 	if err == nil {
 		r, err = l.Inspect(ctx)
 	}
-	var e *backend.Error
-	switch {
-	case err == nil:
-		for _, h := range r.Holders {
-			if h.Advice != "" {
-				tell.Weak("lock file", "it is there: "+h.Note, h.Advice)
-			}
-		}
-		return true
-	case errors.As(err, &e):
-		tell.Unfit("place", e.Op+": "+e.Err.Error(), e.Hint)
-	default:
-		tell.Unfit("place", err.Error(), "choose another place")
+	if err != nil {
+		tell.Refusal("place", err)
+		return false
 	}
-	return false
+	for _, h := range r.Holders {
+		if h.Advice != "" {
+			tell.Weak("lock file", "it is there: "+h.Note, h.Advice)
+		}
+	}
+	return true
 }
 
 // An examiner checks a place with a file of its own.

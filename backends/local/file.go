@@ -8,7 +8,6 @@ import (
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
 	"locksmith/backends/watch"
-	"locksmith/protocol"
 )
 
 // open opens the file at path for reading, if it is a regular file.
@@ -41,16 +40,13 @@ type content struct {
 	stat lockfile.Stat // as it was when the text was read
 }
 
-// maxContent is the length in bytes that a file of ours has at most: a pid and a record.
-const maxContent = protocol.MaxLine + len("18446744073709551615\n")
-
-// read returns what the file holds. It reads at most one byte more than maxContent.
+// read returns what the file holds.
 func read(f File) (content, error) {
 	st, err := f.Stat()
 	if err != nil {
 		return content{}, err
 	}
-	text, err := f.Read(maxContent + 1)
+	text, err := f.Text()
 	if err != nil {
 		return content{}, err
 	}
@@ -60,7 +56,7 @@ func read(f File) (content, error) {
 }
 
 func parse(text string) content {
-	if len(text) > maxContent {
+	if len(text) > lockfile.MaxText {
 		return content{Content: lockfile.Content{Text: text}, note: "the lock file is too long for one of ours"}
 	}
 	c := content{Content: lockfile.Parse(text, unicode.IsSpace)}
@@ -97,29 +93,16 @@ func (c content) sign() string {
 func (c content) unfinished() bool { return c.Record == nil && c.stat.Marked }
 
 // verdict judges the holder as seen from here.
-func (c content) verdict(here owner.Place) owner.Verdict { return c.judged(judgeFrom(here)) }
-
-// judgeFrom returns the function by which a process on the place here judges a record.
-func judgeFrom(here owner.Place) func(owner.Record) owner.Verdict {
-	return func(r owner.Record) owner.Verdict {
-		if here.RebootedSince(r.Place) {
-			return owner.Dead
-		}
-		return r.Verdict(here)
-	}
+func (c content) verdict(here owner.Place) owner.Verdict {
+	return c.judged(func(r owner.Record) owner.Verdict { return r.VerdictOnDisk(here) })
 }
 
 // judged judges the holder by its record, or by the pid of another tool.
 func (c content) judged(judge func(owner.Record) owner.Verdict) owner.Verdict {
-	switch {
-	case c.Record != nil:
-		return judge(*c.Record)
-	case c.PID == 0 || c.stat.Marked:
-		return owner.Unknown
-	case process.Process{PID: c.PID}.Gone():
-		return owner.Dead
+	if c.stat.Marked {
+		c.PID = 0 // a helper of ours has not written its record yet
 	}
-	return owner.Alive
+	return c.Verdict(judge)
 }
 
 // A watchedProcess is the process whose end may change the verdict.
@@ -134,8 +117,8 @@ func (a *attempt) toWatch(c content) watchedProcess {
 		p, ok := a.env.ToWatch(*r)
 		return watchedProcess{p, ok, ok && p == r.Helper}
 	}
-	p := process.Process{PID: c.PID}
-	return watchedProcess{p, c.PID != 0 && !p.Gone(), false}
+	p, lives := c.Process()
+	return watchedProcess{p, lives, false}
 }
 
 // seen is what the file tells about its holder.

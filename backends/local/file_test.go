@@ -77,7 +77,7 @@ func TestForeignFileIsNeverBroken(t *testing.T) {
 		"pid too large":       "99999999999999999999\n",
 		"text":                "locked by the backup job\n",
 		"NULs":                strings.Repeat("\x00", 100),
-		"too long":            strings.Repeat("1\n", maxContent),
+		"too long":            strings.Repeat("1\n", lockfile.MaxText),
 	} {
 		t.Run(name, func(t *testing.T) { staysHeld(t, putFile(t, content, 0)) })
 	}
@@ -185,7 +185,7 @@ func TestHugeFile(t *testing.T) {
 		runtime.ReadMemStats(&after)
 		return after.TotalAlloc - before.TotalAlloc
 	}
-	small := cost(2 * maxContent)
+	small := cost(2 * lockfile.MaxText)
 	if n := cost(1 << 30); n > 2*small+16<<20 {
 		t.Errorf("a look at a huge file took %d bytes of memory, and %d at a small one", n, small)
 	}

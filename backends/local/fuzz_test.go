@@ -22,7 +22,7 @@ func FuzzContent(f *testing.F) {
 	}
 	for _, s := range []string{
 		"", "0\n", "17\n", " 17 ", "+17\n", "017\n", "4194304\n", "4194305\n", "-1\n", "17 host\n", "17\nhost\n", "host 17 1700000000 rand\n", "17\r\n",
-		"\x00\x00", "\x1b[2J", "99999999999999999999\n", text, text[:len(text)/2], text + "\n", strings.Replace(text, "\n", "7\n", 1), strings.Repeat("1\n", maxContent),
+		"\x00\x00", "\x1b[2J", "99999999999999999999\n", text, text[:len(text)/2], text + "\n", strings.Replace(text, "\n", "7\n", 1), strings.Repeat("1\n", lockfile.MaxText),
 	} {
 		f.Add(s)
 	}
@@ -35,7 +35,7 @@ func FuzzContent(f *testing.F) {
 		}
 		r := c.Record
 		switch {
-		case (r == nil) == (c.note == ""), r != nil && c.PID != 0, len(s) > maxContent && r != nil:
+		case (r == nil) == (c.note == ""), r != nil && c.PID != 0, len(s) > lockfile.MaxText && r != nil:
 			t.Fatalf("%q became %+v", s, c)
 		case r != nil:
 			if again, err := lockfile.Format(*r); err == nil {

@@ -17,10 +17,11 @@ import (
 const patience = lab.Patience
 
 var (
-	mustFail    = backendtest.MustFail
-	mustHold    = backendtest.MustHold
-	mustAcquire = backendtest.MustAcquire
-	mustRelease = backendtest.MustRelease
+	mustFail      = backendtest.MustFail
+	mustHold      = backendtest.MustHold
+	mustStillHold = backendtest.MustStillHold
+	mustAcquire   = backendtest.MustAcquire
+	mustRelease   = backendtest.MustRelease
 )
 
 func mustBeHeld(t *testing.T, a backend.Attempt) backend.Holder {

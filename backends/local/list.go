@@ -65,8 +65,7 @@ func (k kind) File(_ context.Context, in *finder.Directory, name string, content
 // lock is the lock with this name in a directory.
 func (k kind) lock(in *finder.Directory, name string) *Lock {
 	l := *k.place
-	path := in.Path + "/" + name
-	l.address, l.path = l.address.Below(path), l.path+path
+	l.address, l.path = in.Lock(l.address, l.path, name)
 	return &l
 }
 

@@ -70,7 +70,8 @@ func (l *Lock) surroundings(r backend.Request) (System, owner.Env) {
 		return l.on(), *l.env
 	}
 	here := r.Owner.Place
-	return &machine{lock: l, clock: r.Clock}, owner.Env{NewID: owner.NewID, Judge: judgeFrom(here), Today: time.Now,
+	return &machine{lock: l, clock: r.Clock}, owner.Env{NewID: owner.NewID, Today: time.Now,
+		Judge:   func(r owner.Record) owner.Verdict { return r.VerdictOnDisk(here) },
 		ToWatch: func(r owner.Record) (process.Process, bool) { return r.Lives(here) }}
 }
 
@@ -123,7 +124,7 @@ func (l *Lock) holder(c content, v owner.Verdict, locked func() bool) backend.Ho
 	remove := "remove it with: locksmith break --force " + backend.ShellWord(string(l.address))
 	switch {
 	case c.note == backend.StickyNote:
-		h.Advice, h.Blocked = "let its owner break it: locksmith break "+backend.ShellWord(string(l.address)), true
+		h = h.Sticky(l.address)
 	case c.stat.Ino == 0:
 		h.Advice, h.Blocked = "see as root whose it is: locksmith status "+backend.ShellWord(string(l.address)), !locked()
 	case c.Record != nil || c.PID != 0 || c.unfinished():

@@ -61,13 +61,6 @@ func mustBeOthers(t *testing.T, err error) {
 	}
 }
 
-func mustStillHold(t *testing.T, h backend.Hold) {
-	t.Helper()
-	if err := h.Heartbeat(t.Context()); err != nil {
-		t.Errorf("Heartbeat of a holder whom nobody may break fails: %v", err)
-	}
-}
-
 func TestBreakerHasKernelLockWhileCreatorStarts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	// 1. The creator makes the file.

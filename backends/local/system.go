@@ -52,7 +52,7 @@ type Watched struct {
 // A File is an open file that is the lock, or was it once. See lockfile.File.
 type File interface {
 	Stat() (lockfile.Stat, error)
-	Read(limit int) (string, error)
+	Text() (string, error)
 	Write(text string) error
 	TouchQuietly() error
 	TryLock() (bool, error)

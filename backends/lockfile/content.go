@@ -7,6 +7,7 @@ import (
 
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
+	"locksmith/protocol"
 )
 
 // A Content is what a file says about its owner.
@@ -15,6 +16,9 @@ type Content struct {
 	PID    int           // if the file holds nothing but a pid; else 0
 	Text   string
 }
+
+// MaxText is the length in bytes that a lock file of ours has at most: a pid and a record.
+const MaxText = len("18446744073709551615\n") + protocol.MaxLine
 
 // Format is the text of a lock file. The first line is the helper's pid in decimal, for tools
 // that read pid files. The second line is the record (owner.Record.Format).
@@ -59,3 +63,22 @@ func binaryPID(text string) (pid int, ok bool) {
 
 // Holds reports whether the file holds the record of the acquisition with this id.
 func (c Content) Holds(id string) bool { return c.Record != nil && c.Record.ID == id }
+
+// Verdict judges the holder by its record, or by the pid of another tool on this machine.
+func (c Content) Verdict(judge func(owner.Record) owner.Verdict) owner.Verdict {
+	switch _, lives := c.Process(); {
+	case c.Record != nil:
+		return judge(*c.Record)
+	case c.PID == 0:
+		return owner.Unknown
+	case lives:
+		return owner.Alive
+	}
+	return owner.Dead
+}
+
+// Process returns the process with the pid that another tool wrote, and whether there is one.
+func (c Content) Process() (p process.Process, lives bool) {
+	p.PID = c.PID
+	return p, c.PID != 0 && !p.Gone()
+}

@@ -69,6 +69,9 @@ func (f *File) LockWithin(timeout time.Duration) (free bool, err error) {
 	return false, nil
 }
 
+// Text returns what the file holds, or of a file that is too long for one of ours MaxText+1 bytes.
+func (f *File) Text() (string, error) { return f.Read(MaxText + 1) }
+
 // IsMarked reports whether Create made the file at a path. The file need not be readable.
 func IsMarked(path string) bool {
 	st, err := statPath(path)

@@ -93,7 +93,7 @@ func readSuccess(path string) (st Stat, text string, err error) {
 	if err != nil {
 		return st, "", err
 	}
-	text, err = f.Read(protocol.MaxLine + 1)
+	text, err = f.Text()
 	return st, text, err
 }
 

@@ -36,7 +36,7 @@ func (l *Lock) Break(ctx context.Context, id string) error {
 	if hidden != nil {
 		return l.fail("list the lock directory", hidden)
 	}
-	return l.noSuch(id)
+	return l.Address.NoSuch("break " + backend.Quoted(id))
 }
 
 // listLock lists the lock's directory. If that is missing, there are no names. If it is there and
@@ -59,10 +59,6 @@ func (l *Lock) listLock(ctx context.Context, dir dirs.Dir) ([]string, error) {
 	}
 }
 
-func (l *Lock) noSuch(id string) error {
-	return l.Address.NoSuch("break " + backend.Quoted(id))
-}
-
 // breakEntry removes an entry in the lock; in plain style also the lock's directory, which is
 // ours then.
 func (l *Lock) breakEntry(ctx context.Context, dir dirs.Dir, e labels.Entry) error {
@@ -76,7 +72,7 @@ func (l *Lock) breakEntry(ctx context.Context, dir dirs.Dir, e labels.Entry) err
 	}
 	switch {
 	case errors.Is(err, backend.ErrAgain), errors.Is(err, dirs.ErrAbsent):
-		return l.noSuch(e.Ticket.ID)
+		return l.Address.NoSuch("break " + backend.Quoted(e.Ticket.ID))
 	case errors.Is(err, dirs.ErrRevived):
 		return l.fail("break "+e.Ticket.ID, err)
 	case err != nil || l.Style == DirStyle:

@@ -34,7 +34,7 @@ func contest(k kindOfLock) backendtest.Contest {
 
 // TestChaos: processes contend for one lock, and some are killed. The lock is not stuck then.
 func TestChaos(t *testing.T) {
-	for _, k := range []kindOfLock{plain, treeNumbered} {
+	for _, k := range []kindOfLock{plain, numbered} {
 		t.Run(k.String(), func(t *testing.T) {
 			dir := t.TempDir()
 			path := filepath.Join(dir, "lock")

@@ -48,10 +48,10 @@ func TestCosts(t *testing.T) {
 		acquire, beat, release, look, retry int64
 	}{
 		{plain, "exclusive", 8, 2, 3, 5, 1},
-		{tree, "exclusive", 7, 2, 2, 6, 2},
-		{treeNumbered, "exclusive", 13, 2, 2, 6, 2},
-		{tree, "shared", 8, 2, 2, 0, 0},
-		{treeNumbered, "shared", 14, 2, 2, 0, 0},
+		{dirStyle, "exclusive", 7, 2, 2, 6, 2},
+		{numbered, "exclusive", 13, 2, 2, 6, 2},
+		{dirStyle, "shared", 8, 2, 2, 0, 0},
+		{numbered, "shared", 14, 2, 2, 0, 0},
 	} {
 		t.Run(name(c.kind, " ", c.mode), func(t *testing.T) {
 			inBubble(t, func(t *testing.T, m *memory) {
@@ -83,7 +83,7 @@ func TestLoadOfManyWaiters(t *testing.T) {
 		kind    kindOfLock
 		waiters int
 		most    float64
-	}{{plain, 20, 5}, {tree, 20, 12.5}, {plain, 100, 11}, {tree, 100, 30}} {
+	}{{plain, 20, 5}, {dirStyle, 20, 12.5}, {plain, 100, 11}, {dirStyle, 100, 30}} {
 		t.Run(name(x.kind, " ", x.waiters), func(t *testing.T) {
 			inBubble(t, func(t *testing.T, m *memory) {
 				kind, most := x.kind, x.most

@@ -23,35 +23,35 @@ func (a *attempt) takeExclusive(ctx context.Context) (*hold, error) {
 		return nil, err
 	}
 	if a.phase == unsure {
-		return a.settleTree(ctx)
+		return a.settleDirStyle(ctx)
 	}
 	a.mine.Confirmed = a.request.Clock.Now()
 	err := a.dir.Rename(ctx, a.mine.home, a.lock.lock())
 	switch {
 	case err == nil:
-		return a.enterTree(ctx)
+		return a.enterDirStyle(ctx)
 	case dirs.Unclear(err):
 		a.phase = unsure
-		return a.settleTree(ctx)
+		return a.settleDirStyle(ctx)
 	case dirs.Refused(err), dirs.Forbidden(err):
-		return nil, a.lookTree(ctx, err)
+		return nil, a.lookDirStyle(ctx, err)
 	}
 	return nil, a.lock.fail("rename our reservation to the lock", err)
 }
 
-func (a *attempt) settleTree(ctx context.Context) (*hold, error) {
+func (a *attempt) settleDirStyle(ctx context.Context) (*hold, error) {
 	h, err := a.settle(ctx)
 	return a.withToken(ctx, h, err)
 }
 
-func (a *attempt) enterTree(ctx context.Context) (*hold, error) {
+func (a *attempt) enterDirStyle(ctx context.Context) (*hold, error) {
 	h, err := a.enter(ctx)
 	return a.withToken(ctx, h, err)
 }
 
-// lookTree looks who has the lock, and breaks the dead. It returns backend.ErrAgain,
+// lookDirStyle looks who has the lock, and breaks the dead. It returns backend.ErrAgain,
 // dirs.ErrAbsent or a *backend.HeldError.
-func (a *attempt) lookTree(ctx context.Context, cause error) error {
+func (a *attempt) lookDirStyle(ctx context.Context, cause error) error {
 	if !a.lookDue() {
 		return a.heldAgain()
 	}
@@ -90,7 +90,7 @@ func (a *attempt) removeEmpty(ctx context.Context, cause error) error {
 	if err := a.dir.Rmdir(ctx, a.lock.lock()); err != nil && !dirs.Refused(err) && !dirs.Unclear(err) {
 		return a.lock.fail("remove the empty lock directory", err)
 	}
-	return a.lock.again("rename our reservation to the lock", cause)
+	return backend.Again(a.lock.fail("rename our reservation to the lock", cause))
 }
 
 // breakDead removes those of these entries in the lock that are due. Of the others it returns the
@@ -181,7 +181,7 @@ func (a *attempt) join(ctx context.Context) error {
 	c.at, c.inLock = a.lock.lock(), true
 	err = a.dir.Mkdir(ctx, c.path())
 	if dirs.Refused(err) {
-		if err := a.makeTreeLock(ctx); err != nil {
+		if err := a.makeInner(ctx); err != nil {
 			return err
 		}
 		err = a.dir.Mkdir(ctx, c.path())
@@ -195,16 +195,16 @@ func (a *attempt) join(ctx context.Context) error {
 		if err := a.withdraw(ctx); err != nil {
 			return err
 		}
-		return a.lock.again("make our entry in the lock", err)
+		return backend.Again(a.lock.fail("make our entry in the lock", err))
 	}
 	return a.lock.fail("make our entry in the lock", err)
 }
 
-// makeTreeLock makes L/lock, and L if need be.
-func (a *attempt) makeTreeLock(ctx context.Context) error {
+// makeInner makes L/lock, and L if need be.
+func (a *attempt) makeInner(ctx context.Context) error {
 	err := a.dir.Mkdir(ctx, a.lock.lock())
 	if dirs.Refused(err) {
-		if err := a.makeTree(ctx); err != nil {
+		if err := a.makeOuter(ctx); err != nil {
 			return err
 		}
 		err = a.dir.Mkdir(ctx, a.lock.lock())

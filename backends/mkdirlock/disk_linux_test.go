@@ -152,8 +152,8 @@ func TestExamineAppendOnly(t *testing.T) {
 		left  int
 	}{
 		{plain, false, backend.Unfit, "/locks/lock; or add ?style=dir", 1},
-		{tree, false, backend.Weak, "doctor.", 2},
-		{tree, true, backend.Unfit, "another lock", 1},
+		{dirStyle, false, backend.Weak, "doctor.", 2},
+		{dirStyle, true, backend.Unfit, "another lock", 1},
 	} {
 		t.Run(name(c.kind, " ", c.there), func(t *testing.T) {
 			dir := t.TempDir()

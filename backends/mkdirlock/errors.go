@@ -9,24 +9,16 @@ import (
 	"locksmith/protocol"
 )
 
-// fail gives a failed call its code and advice.
+// fail gives a failed call its code and advice: those of a file system, or what a Dir's error says.
 func (l *Lock) fail(op string, err error) error {
-	return l.Address.Fail(op, err, explain)
-}
-
-// explain adds what a Dir's error says.
-func explain(e *backend.Error) {
-	switch {
-	case dirs.Unclear(e.Err), errors.Is(e.Err, dirs.ErrBusy):
-		e.Code, e.Hint = protocol.Unreachable, "look at the server, then try again"
-	case e.Code == protocol.Internal && dirs.Refused(e.Err):
-		e.Code, e.Hint = protocol.CannotCreate, "look at the path, and what this user may do there: locksmith doctor"
-	}
-}
-
-// again is backend.ErrAgain with its reason, which is told if all tries end so.
-func (l *Lock) again(op string, err error) error {
-	return errors.Join(backend.ErrAgain, l.fail(op, err))
+	return l.Address.Fail(op, err, func(e *backend.Error) {
+		switch {
+		case dirs.Unclear(err), errors.Is(err, dirs.ErrBusy):
+			e.Code, e.Hint = protocol.Unreachable, "look at the server, then try again"
+		case e.Code == protocol.Internal && dirs.Refused(err):
+			e.Code, e.Hint = protocol.CannotCreate, "look at the path, and what this user may do there: locksmith doctor"
+		}
+	})
 }
 
 // lost is the error of a hold whose entry is gone.

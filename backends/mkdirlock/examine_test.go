@@ -56,21 +56,21 @@ func TestExamineFinds(t *testing.T) {
 			}
 			return o.do()
 		})}, "heartbeat", backend.Unfit, "permission denied", false},
-		"rename refused onto what is there":       {patient{memory: newMemory(habits{noOverwrite: true})}, "rename onto an empty one", backend.Weak, "plain script", false},
-		"rename refused onto what is there, tree": {patient{memory: newMemory(habits{noOverwrite: true}), style: DirStyle}, "rename onto an empty one", backend.Weak, "another command", false},
-		"rename moves into":                       {patient{dir: instead("rename", moveInto)}, "rename onto an empty one", backend.Unfit, "not in its new place", false},
-		"rename replaces":                         {patient{dir: instead("rename", replace)}, "rename onto a full one", backend.Unfit, "taken from its holder", false},
-		"rename together":                         {patient{dir: instead("rename", both())}, "two rename to the same", backend.Unfit, "both were told", false},
-		"listing late":                            {patient{dir: staleFor(2 * time.Second)}, "listing by another", backend.Weak, "for about 2s", false},
-		"listing later":                           {patient{dir: staleFor(time.Hour)}, "listing by another", backend.Weak, "5s and more", false},
-		"listing late, tree":                      {patient{dir: staleFor(2 * time.Second), style: DirStyle}, "listing by another", backend.Unfit, "would not see", false},
-		"missing is empty":                        {patient{memory: newMemory(habits{missingIsEmpty: true})}, "own listing", backend.Fit, "a missing directory is listed", false},
-		"empty is refused":                        {patient{memory: newMemory(habits{emptyIsRefused: true})}, "own listing", backend.Fit, "an empty directory is refused", false},
-		"no times":                                {patient{dir: func(_ int, m *memory) dirs.Dir { return m }}, "times", backend.Unknown, "not told here", false},
-		"silent times":                            {patient{dir: func(_ int, m *memory) dirs.Dir { return timed{Dir: m, silent: true} }}, "times", backend.Weak, "do not tell", false},
-		"coarse times":                            {patient{dir: func(_ int, m *memory) dirs.Dir { return timed{Dir: m} }}, "times", backend.Weak, "the minute", false},
-		"backward times":                          {patient{dir: func(_ int, m *memory) dirs.Dir { return timed{Dir: m, precise: true, backwards: true} }}, "times", backend.Weak, "older", false},
-		"another clock":                           {patient{}, "clock", backend.Fit, "3s ahead of ours, in a zone +2 hours from UTC", false},
+		"rename refused onto what is there":            {patient{memory: newMemory(habits{noOverwrite: true})}, "rename onto an empty one", backend.Weak, "plain script", false},
+		"rename refused onto what is there, dir style": {patient{memory: newMemory(habits{noOverwrite: true}), style: DirStyle}, "rename onto an empty one", backend.Weak, "another command", false},
+		"rename moves into":                            {patient{dir: instead("rename", moveInto)}, "rename onto an empty one", backend.Unfit, "not in its new place", false},
+		"rename replaces":                              {patient{dir: instead("rename", replace)}, "rename onto a full one", backend.Unfit, "taken from its holder", false},
+		"rename together":                              {patient{dir: instead("rename", both())}, "two rename to the same", backend.Unfit, "both were told", false},
+		"listing late":                                 {patient{dir: staleFor(2 * time.Second)}, "listing by another", backend.Weak, "for about 2s", false},
+		"listing later":                                {patient{dir: staleFor(time.Hour)}, "listing by another", backend.Weak, "5s and more", false},
+		"listing late, dir style":                      {patient{dir: staleFor(2 * time.Second), style: DirStyle}, "listing by another", backend.Unfit, "would not see", false},
+		"missing is empty":                             {patient{memory: newMemory(habits{missingIsEmpty: true})}, "own listing", backend.Fit, "a missing directory is listed", false},
+		"empty is refused":                             {patient{memory: newMemory(habits{emptyIsRefused: true})}, "own listing", backend.Fit, "an empty directory is refused", false},
+		"no times":                                     {patient{dir: func(_ int, m *memory) dirs.Dir { return m }}, "times", backend.Unknown, "not told here", false},
+		"silent times":                                 {patient{dir: func(_ int, m *memory) dirs.Dir { return timed{Dir: m, silent: true} }}, "times", backend.Weak, "do not tell", false},
+		"coarse times":                                 {patient{dir: func(_ int, m *memory) dirs.Dir { return timed{Dir: m} }}, "times", backend.Weak, "the minute", false},
+		"backward times":                               {patient{dir: func(_ int, m *memory) dirs.Dir { return timed{Dir: m, precise: true, backwards: true} }}, "times", backend.Weak, "older", false},
+		"another clock":                                {patient{}, "clock", backend.Fit, "3s ahead of ours, in a zone +2 hours from UTC", false},
 		"one connection": {patient{dir: func(n int, m *memory) dirs.Dir {
 			return hooked{m, func(o operation) error {
 				if n > 1 {
@@ -129,8 +129,8 @@ func TestExamineFit(t *testing.T) {
 	}
 }
 
-// TestExamineForeignTree: a user that may make directories beside L, but not in it, is told so.
-func TestExamineForeignTree(t *testing.T) {
+// TestExamineForeignDirectory: a user that may make directories beside L, but not in it, is told so.
+func TestExamineForeignDirectory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := patient{memory: newMemory(habits{}), style: DirStyle}
 		mustWork(t, p.Mkdir(t.Context(), "L"))
@@ -147,9 +147,9 @@ func TestExamineForeignTree(t *testing.T) {
 	})
 }
 
-// TestExamineWhileOthersMakeTree: that somebody makes the lock after the examiner looked for it
+// TestExamineWhileOthersMakeLock: that somebody makes the lock after the examiner looked for it
 // is no fault.
-func TestExamineWhileOthersMakeTree(t *testing.T) {
+func TestExamineWhileOthersMakeLock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := patient{memory: newMemory(habits{}), style: DirStyle}
 		made := false

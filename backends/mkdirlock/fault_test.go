@@ -335,7 +335,7 @@ func (s *scene) lockTree() []string {
 
 // TestFaults lets each call in turn fail in every way, up to the last one.
 func TestFaults(t *testing.T) {
-	for _, k := range []kindOfLock{plain, treeNumbered} {
+	for _, k := range []kindOfLock{plain, numbered} {
 		for _, mode := range modes(k) {
 			for i := range scenes {
 				t.Run(name(k, " ", mode, " ", scenes[i].name), func(t *testing.T) {
@@ -350,7 +350,7 @@ func TestFaults(t *testing.T) {
 func TestFaultsOfServers(t *testing.T) {
 	some := slices.DeleteFunc(faults(), func(f fault) bool { return f.lasts > 0 || f.late > 0 || !dirs.Refused(f.err) && !f.done })
 	for about, h := range map[string]habits{"no overwriting": {noOverwrite: true}, "missing is empty": {missingIsEmpty: true}, "empty is refused": {emptyIsRefused: true}} {
-		for _, k := range []kindOfLock{plain, tree} {
+		for _, k := range []kindOfLock{plain, dirStyle} {
 			for i := range scenes {
 				t.Run(name(about, " ", k, " ", scenes[i].name), func(t *testing.T) {
 					playFaults(t, script{k, h, "exclusive", i}, some)

@@ -35,17 +35,18 @@ func TestMain(m *testing.M) {
 }
 
 var (
-	mustWork      = backendtest.MustWork
-	mustFail      = backendtest.MustFail
-	mustStillHold = backendtest.MustStillHold
-	mustBeLost    = backendtest.MustBeLost
-	mustRelease   = backendtest.MustRelease
-	mustWithdraw  = backendtest.MustWithdraw
-	needRoot      = lab.NeedRoot
-	publicDir     = backendtest.PublicDir
-	mustStay      = backendtest.MustStay
-	keep          = backendtest.Keep
-	between       = backendtest.Between
+	mustWork        = backendtest.MustWork
+	mustFail        = backendtest.MustFail
+	mustStillHold   = backendtest.MustStillHold
+	mustBePrintable = backendtest.MustBePrintable
+	mustBeLost      = backendtest.MustBeLost
+	mustRelease     = backendtest.MustRelease
+	mustWithdraw    = backendtest.MustWithdraw
+	needRoot        = lab.NeedRoot
+	publicDir       = backendtest.PublicDir
+	mustStay        = backendtest.MustStay
+	keep            = backendtest.Keep
+	between         = backendtest.Between
 )
 
 // A kindOfLock is what makes one lock differ from another.
@@ -55,17 +56,17 @@ type kindOfLock struct {
 }
 
 var (
-	plain        = kindOfLock{style: PlainStyle}
-	tree         = kindOfLock{style: DirStyle}
-	treeNumbered = kindOfLock{DirStyle, true}
-	everyKind    = []kindOfLock{plain, tree, treeNumbered}
+	plain     = kindOfLock{style: PlainStyle}
+	dirStyle  = kindOfLock{style: DirStyle}
+	numbered  = kindOfLock{DirStyle, true}
+	everyKind = []kindOfLock{plain, dirStyle, numbered}
 )
 
 func (k kindOfLock) String() string {
 	switch k {
 	case plain:
 		return "plain"
-	case tree:
+	case dirStyle:
 		return "dir without tokens"
 	}
 	return "dir"

@@ -57,7 +57,7 @@ func (i *inspection) look(ctx context.Context, dir dirs.Dir) error {
 func (i *inspection) all(ctx context.Context, dir dirs.Dir, names []string) error {
 	lock := i.lock.Name
 	if i.lock.Style == DirStyle {
-		lock, i.report.Token = labels.DirStyleLock, labels.FencesIn(names).Newest()
+		lock, i.report.Token = labels.LockName, labels.FencesIn(names).Newest()
 		i.report.Success, _ = success.Last(ctx, successes{marks: labels.SuccessesIn(names)}, i.lock.Today())
 		i.note(names)
 	}

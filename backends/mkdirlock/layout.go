@@ -9,7 +9,7 @@ import (
 // lock is the directory that holds the entries.
 func (l *Lock) lock() string {
 	if l.Style == DirStyle {
-		return l.Name + "/" + labels.DirStyleLock
+		return l.Name + "/" + labels.LockName
 	}
 	return l.Name
 }

@@ -269,8 +269,8 @@ func TestSilentBeforeFirstHeartbeat(t *testing.T) {
 // TestProof: dead holders of our own host are broken at once, and no others.
 func TestProof(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
-		here := newHost("here", m, tree)
-		living := newHost("elsewhere", m, tree).take(t, "shared")
+		here := newHost("here", m, dirStyle)
+		living := newHost("elsewhere", m, dirStyle).take(t, "shared")
 		deceased := mustHold(t, here.ask(t, here.by(7, "shared")))
 		here.Dead[7] = true
 		start := time.Now()

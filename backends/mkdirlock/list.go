@@ -166,7 +166,7 @@ func (k listKind) isDirStyle(d *finder.Directory) bool {
 	for _, e := range d.Entries {
 		if e.Type == finder.Subdirectory && labels.IsDirStyle(dirs.Entry{Name: e.Name}) {
 			parts++
-			proven = proven || e.Name != labels.DirStyleLock
+			proven = proven || e.Name != labels.LockName
 		}
 	}
 	return proven || k.place.Style == DirStyle && parts > 0 && parts == len(d.Entries)

@@ -68,7 +68,7 @@ func TestList(t *testing.T) {
 func TestIsOurs(t *testing.T) {
 	const ticket = "2000-0123456789abcdef0123456789abcdef"
 	for name, want := range map[string]bool{
-		"x." + ticket: true, "s." + ticket: true, "r." + ticket: true, labels.DirStyleLock: true, "fence.2": true,
+		"x." + ticket: true, "s." + ticket: true, "r." + ticket: true, labels.LockName: true, "fence.2": true,
 		"probe.0123456789abcdef0123456789abcdef": true,
 		"x.y":                                    false, "letters": false, ".ssh": false, "lock.txt": false, "fence.": false,
 	} {

@@ -1,13 +1,11 @@
 package mkdirlock
 
 import (
-	"errors"
 	"time"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/owner"
-	"locksmith/protocol"
 )
 
 // A Lock is one lock. It implements backend.Backend.
@@ -34,26 +32,24 @@ const (
 	DirStyle                // "dir": the lock is a directory in it
 )
 
-// ParseStyle reads the option style of an address; "" is the plain one.
-func ParseStyle(s string) Style {
-	if s == "dir" {
-		return DirStyle
-	}
-	return PlainStyle
-}
-
-// CheckOptions refuses an address with options that its lock does not know, or that do not
-// go together.
-func CheckOptions(a backend.Address) error {
+// New returns the lock at an address, for this process. Its place adds NewDir, Name and Pace. On a
+// server List looks one level deep, because each directory costs requests.
+func New(a backend.Address) (*Lock, error) {
 	if err := a.CheckOptions(map[string][]string{"style": {"plain", "dir"}, "tokens": {"yes", "no"}}); err != nil {
-		return err
+		return nil, err
 	}
-	if _, given := a.Options["tokens"]; given && ParseStyle(a.Options["style"]) != DirStyle {
-		return &backend.Error{Code: protocol.Usage, Lock: a.String(), Op: "read address",
-			Err:  errors.New("option tokens is without ?style=dir, and no other style has fencing tokens"),
-			Hint: "leave it out, or add ?style=dir, for all who use the lock"}
+	l := &Lock{Tokens: a.Options["tokens"] != "no", Address: a.Name()}
+	if a.Options["style"] == "dir" {
+		l.Style = DirStyle
 	}
-	return nil
+	if _, given := a.Options["tokens"]; given && l.Style != DirStyle {
+		return nil, l.Address.Usage("read address", "option tokens is without ?style=dir, and no other style has fencing tokens",
+			"leave it out, or add ?style=dir, for all who use the lock")
+	}
+	if a.Host != "" {
+		l.Depth = 1
+	}
+	return l.Here(), nil
 }
 
 // A Pace is how often a waiter asks. The longer nothing has happened, the longer is the pause

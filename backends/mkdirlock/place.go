@@ -19,20 +19,17 @@ const Scheme = "mkdir"
 
 // Open returns the lock at an address of this scheme.
 func Open(a backend.Address) (backend.Backend, error) {
-	if err := CheckOptions(a); err != nil {
+	l, err := New(a)
+	if err != nil {
 		return nil, err
 	}
 	parent, name := filepath.Split(a.Path)
 	parent = filepath.Clean(parent)
 	private := sync.OnceValue(func() bool { return disk.IsPrivate(parent) }) // over NFS that is a request
-	l := Lock{
-		NewDir: func() dirs.Dir { return disk.New(parent, private) },
-		Name:   name, Style: ParseStyle(a.Options["style"]), Tokens: a.Options["tokens"] != "no",
-		Address: a.Name(),
-		Pace: Pace{Min: time.Millisecond, Max: 250 * time.Millisecond, Look: time.Second,
-			Each: 2 * time.Millisecond, Crowd: 64 * time.Millisecond},
-	}
-	return l.Here().Backend(), nil
+	l.NewDir, l.Name = func() dirs.Dir { return disk.New(parent, private) }, name
+	l.Pace = Pace{Min: time.Millisecond, Max: 250 * time.Millisecond, Look: time.Second,
+		Each: 2 * time.Millisecond, Crowd: 64 * time.Millisecond}
+	return l.Backend(), nil
 }
 
 // Kind recognizes locks of this package below a directory.

@@ -46,15 +46,15 @@ func TestNotADirectory(t *testing.T) {
 	}
 }
 
-// TestLockInTreeIsNotADirectory: L/lock is there, and is no directory.
-func TestLockInTreeIsNotADirectory(t *testing.T) {
+// TestLockInDirStyleIsNotADirectory: L/lock is there, and is no directory.
+func TestLockInDirStyleIsNotADirectory(t *testing.T) {
 	for _, s := range strangers {
-		for _, mode := range modes(tree) {
+		for _, mode := range modes(dirStyle) {
 			t.Run(name(s.name, " ", mode), func(t *testing.T) {
 				path := filepath.Join(t.TempDir(), "lock")
 				mustWork(t, os.Mkdir(path, 0o755), s.make(filepath.Join(path, "lock")))
 				mustStay(t, path, func() {
-					mustFail(t, try(t, path, tree, mode), protocol.CannotCreate, "path")
+					mustFail(t, try(t, path, dirStyle, mode), protocol.CannotCreate, "path")
 				})
 			})
 		}
@@ -131,7 +131,7 @@ func TestInspectChangesNothing(t *testing.T) {
 func TestOtherStyle(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		h := newHost("here", m, plain).take(t, "exclusive")
-		a := newHost("there", m, treeNumbered).want(t, "exclusive")
+		a := newHost("there", m, numbered).want(t, "exclusive")
 		_, err := a.Try(t.Context())
 		if code := backend.CodeOf(err); code != protocol.Usage || !strings.Contains(err.Error(), "plain style") {
 			t.Errorf("a try in the other style returns %v, code %s; want usage, and the style", err, code)
@@ -140,7 +140,7 @@ func TestOtherStyle(t *testing.T) {
 		mustStillHold(t, h)
 	})
 	inBubble(t, func(t *testing.T, m *memory) {
-		h := newHost("here", m, treeNumbered).take(t, "exclusive")
+		h := newHost("here", m, numbered).take(t, "exclusive")
 		_, err := newHost("there", m, plain).want(t, "exclusive").Try(t.Context())
 		var held *backend.HeldError
 		if !errors.As(err, &held) {
@@ -170,8 +170,8 @@ func TestForeignDirectory(t *testing.T) {
 	mustWork(t, os.RemoveAll(path), try(t, path, plain, "exclusive"))
 }
 
-// TestTreeVanishesUnderWaiter: a waiter whose lock directory vanishes makes a new one.
-func TestTreeVanishesUnderWaiter(t *testing.T) {
+// TestDirectoryVanishesUnderWaiter: a waiter whose lock directory vanishes makes a new one.
+func TestDirectoryVanishesUnderWaiter(t *testing.T) {
 	eachPath(t, func(t *testing.T, path string, k kindOfLock, mode string) {
 		h := acquired(t, attemptAt(t, path, k, "exclusive"))
 		a := attemptAt(t, path, k, mode)
@@ -222,7 +222,7 @@ func options(k kindOfLock) map[string]string {
 	switch k {
 	case plain:
 		return nil
-	case tree:
+	case dirStyle:
 		return map[string]string{"style": "dir", "tokens": "no"}
 	}
 	return map[string]string{"style": "dir"}
@@ -302,11 +302,4 @@ func inspect(t *testing.T, path string, k kindOfLock) backend.Report {
 		t.Fatal(err)
 	}
 	return r
-}
-
-func mustBePrintable(t *testing.T, s string) {
-	t.Helper()
-	if strings.ContainsFunc(strings.ReplaceAll(s, "\n", ""), protocol.IsControl) {
-		t.Errorf("control characters in %q", s)
-	}
 }

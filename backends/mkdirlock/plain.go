@@ -162,7 +162,7 @@ func (a *attempt) tryOverwriting(ctx context.Context) error {
 		if a.gate == twoSteps {
 			a.gate = renaming
 		}
-		return errors.Join(a.lock.again("rename our reservation to the lock", moved), a.removeLock(ctx))
+		return errors.Join(backend.Again(a.lock.fail("rename our reservation to the lock", moved)), a.removeLock(ctx))
 	}
 	return a.lock.fail("rename a directory beside the lock", moved)
 }
@@ -187,7 +187,7 @@ func (a *attempt) taken(ctx context.Context, cause error) error {
 		case err != nil:
 			return a.lock.fail("look for the lock directory", err)
 		case !there:
-			return a.lock.again("rename our reservation to the lock", cause)
+			return backend.Again(a.lock.fail("rename our reservation to the lock", cause))
 		}
 	}
 	err := a.look(ctx, false)
@@ -195,7 +195,7 @@ func (a *attempt) taken(ctx context.Context, cause error) error {
 		err = a.removeLock(ctx)
 	}
 	if err == nil || errors.Is(err, backend.ErrAgain) {
-		return a.lock.again("rename our reservation to the lock", cause)
+		return backend.Again(a.lock.fail("rename our reservation to the lock", cause))
 	}
 	return err
 }
@@ -278,7 +278,7 @@ func (a *attempt) breakPlain(ctx context.Context, s observation) error {
 		s.Due = s.Of.entry.Ticket.Lease
 		return a.held(s)
 	case dirs.Unclear(err):
-		return errors.Join(backend.ErrAgain, err)
+		return backend.Again(err)
 	}
 	return err
 }

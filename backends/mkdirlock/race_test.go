@@ -335,24 +335,24 @@ func TestBrokenAfterCommit(t *testing.T) {
 // Only one of them gets it.
 func TestSharedEntersWhileExclusiveCommits(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
-		mustRelease(t, newHost("here", m, tree).take(t, "exclusive"))
+		mustRelease(t, newHost("here", m, dirStyle).take(t, "exclusive"))
 		// 1. S is about to make its entry in L/lock.
 		var alone backend.Hold
 		makesEntry := func(o operation) bool { return strings.HasPrefix(o.name, "L/lock/s.") }
 		s := newHost("here", at(m, "mkdir", makesEntry, func() {
 			// 2. X has the lock alone.
-			alone = newHost("there", m, tree).take(t, "exclusive")
-		}), tree).want(t, "shared")
+			alone = newHost("there", m, dirStyle).take(t, "exclusive")
+		}), dirStyle).want(t, "shared")
 		// 3. S makes its entry in X's directory, and sees X.
 		mustBe(t, mustBeHeld(t, s), alone)
 		mustStillHold(t, alone)
 		mustRelease(t, alone)
 		// 4. L/lock is not empty: nobody else gets the lock alone.
-		x := newHost("there", m, tree).want(t, "exclusive")
+		x := newHost("there", m, dirStyle).want(t, "exclusive")
 		mustBeHeld(t, x)
 		mustRelease(t, mustAcquire(t, s))
 		mustRelease(t, mustAcquire(t, x))
-		mustBeTidy(t, m, tree)
+		mustBeTidy(t, m, dirStyle)
 	})
 }
 
@@ -361,7 +361,7 @@ func TestSharedEntersWhileExclusiveCommits(t *testing.T) {
 func TestTimeEndsInCommit(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		ctx, cancel := context.WithCancel(t.Context())
-		here := newHost("here", at(m, "rename", renamesToLock, cancel), treeNumbered)
+		here := newHost("here", at(m, "rename", renamesToLock, cancel), numbered)
 		h, err := here.ask(t, here.by(7, "exclusive")).Try(ctx)
 		if err != nil || h.Token() == 0 {
 			t.Fatalf("a Try whose time ends in the commit returns %v, %v; want a hold with a token", h, err)
@@ -381,21 +381,21 @@ func TestSomebodyReadsReservation(t *testing.T) {
 	}
 	for times, others := range map[int]bool{1: false, backend.Races: true} {
 		inBubble(t, func(t *testing.T, m *memory) {
-			a := newHost("here", hooked{m, func(o operation) error { return forbid(o, &times) }}, treeNumbered).want(t, "exclusive")
+			a := newHost("here", hooked{m, func(o operation) error { return forbid(o, &times) }}, numbered).want(t, "exclusive")
 			if others { // others were in our way all the time
 				mustBeHeld(t, a)
 			}
 			mustRelease(t, mustHold(t, a))
-			mustBeTidy(t, m, treeNumbered)
+			mustBeTidy(t, m, numbered)
 		})
 	}
 	inBubble(t, func(t *testing.T, m *memory) {
 		forever := -1
-		a := newHost("here", hooked{m, func(o operation) error { return forbid(o, &forever) }}, treeNumbered).want(t, "exclusive")
+		a := newHost("here", hooked{m, func(o operation) error { return forbid(o, &forever) }}, numbered).want(t, "exclusive")
 		if _, err := a.Try(t.Context()); backend.CodeOf(err) != protocol.Permission {
 			t.Error(err)
 		}
 		mustWork(t, a.Withdraw(t.Context()))
-		mustBeTidy(t, m, treeNumbered)
+		mustBeTidy(t, m, numbered)
 	})
 }

@@ -202,10 +202,10 @@ func TestBreakSticky(t *testing.T) {
 		held := h.take(t, "exclusive")
 		mustFail(t, h.lock().Break(t.Context(), held.ID()), protocol.Permission, "sticky")
 		mustStillHold(t, held)
-		tree := newHost("A", sticky{d}, kindOfLock{style: DirStyle})
+		a := newHost("A", sticky{d}, kindOfLock{style: DirStyle})
 		mustRelease(t, held)
-		held = tree.take(t, "exclusive")
-		mustWork(t, tree.lock().Break(t.Context(), held.ID()))
+		held = a.take(t, "exclusive")
+		mustWork(t, a.lock().Break(t.Context(), held.ID()))
 	})
 }
 

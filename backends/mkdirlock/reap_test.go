@@ -115,9 +115,9 @@ func TestReapRefusesALock(t *testing.T) {
 			})
 		})
 	}
-	tree := placeOf(newMemory(habits{}))
-	tree.Style = DirStyle
-	_, err := tree.Reap(t.Context(), removal)
+	place := placeOf(newMemory(habits{}))
+	place.Style = DirStyle
+	_, err := place.Reap(t.Context(), removal)
 	mustFail(t, err, protocol.Usage, "?style=dir")
 }
 

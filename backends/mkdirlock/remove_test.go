@@ -26,7 +26,7 @@ func (d *meddled) Rmdir(ctx context.Context, name string) error {
 	return d.Dir.Rmdir(ctx, name)
 }
 
-func openTree(t *testing.T, path string) DirStyleLock {
+func openDirStyle(t *testing.T, path string) DirStyleLock {
 	t.Helper()
 	b, err := Open(backend.Address{Scheme: Scheme, Path: path, Options: map[string]string{"style": "dir"}})
 	if err != nil {
@@ -35,9 +35,9 @@ func openTree(t *testing.T, path string) DirStyleLock {
 	return b.(DirStyleLock)
 }
 
-func tryTree(t *testing.T, path string) backend.Hold {
+func tryDirStyle(t *testing.T, path string) backend.Hold {
 	t.Helper()
-	a, err := openTree(t, path).Attempt(backendtest.Request())
+	a, err := openDirStyle(t, path).Attempt(backendtest.Request())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,14 +54,14 @@ func TestRemoveWhileSomebodyComes(t *testing.T) {
 	for _, step := range []string{"L/lock", "L/fence.2", "L"} {
 		t.Run(step, func(t *testing.T) {
 			path := t.TempDir() + "/L"
-			h := tryTree(t, path)
-			l := openTree(t, path)
+			h := tryDirStyle(t, path)
+			l := openDirStyle(t, path)
 			newDir := l.NewDir
 			var got backend.Hold
 			l.NewDir = func() dirs.Dir {
 				return &meddled{newDir(), func(name string) {
 					if name == step && got == nil {
-						got = tryTree(t, path)
+						got = tryDirStyle(t, path)
 					}
 				}}
 			}
@@ -80,7 +80,7 @@ func TestRemoveWhileSomebodyComes(t *testing.T) {
 			if step == "L/lock" && got.Token() != 4 {
 				t.Errorf("the other's token is %d, want 4", got.Token())
 			}
-			if err := l.Remove(t.Context(), tryTree(t, path)); err != nil {
+			if err := l.Remove(t.Context(), tryDirStyle(t, path)); err != nil {
 				t.Error(err)
 			}
 			if _, err := os.Lstat(path); err == nil {
@@ -94,7 +94,7 @@ func TestRemoveWhileSomebodyComes(t *testing.T) {
 // is not forgotten.
 func TestRemoveKeepsSuccess(t *testing.T) {
 	path := t.TempDir() + "/L"
-	l, h := openTree(t, path), tryTree(t, path)
+	l, h := openDirStyle(t, path), tryDirStyle(t, path)
 	mustWork(t, l.RecordSuccess(t.Context(), h))
 	waiter := path + "/r." + labels.Ticket{Lease: owner.MinLease, ID: owner.NewID()}.String()
 	newDir := l.NewDir
@@ -108,7 +108,7 @@ func TestRemoveKeepsSuccess(t *testing.T) {
 	if err := l.Remove(t.Context(), h); backend.CodeOf(err) != protocol.Held {
 		t.Errorf("a removal beside another holder returns %v, want held", err)
 	}
-	if r, err := openTree(t, path).Inspect(t.Context()); err != nil || r.Success == nil {
+	if r, err := openDirStyle(t, path).Inspect(t.Context()); err != nil || r.Success == nil {
 		t.Errorf("the success is forgotten: %v", err)
 	}
 }

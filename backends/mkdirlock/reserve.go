@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"locksmith/backends/backend"
 	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/mkdirlock/labels"
 )
@@ -48,7 +49,7 @@ func (a *attempt) makeHome(ctx context.Context, c *claim) error {
 	c.at = c.home
 	err := a.dir.Mkdir(ctx, c.home)
 	if dirs.Refused(err) && a.lock.Style == DirStyle {
-		if err := a.makeTree(ctx); err != nil {
+		if err := a.makeOuter(ctx); err != nil {
 			return err
 		}
 		err = a.dir.Mkdir(ctx, c.home)
@@ -61,11 +62,11 @@ func (a *attempt) withdrawIncomplete(ctx context.Context, cause error) error {
 	if err := a.withdraw(ctx); err != nil {
 		return err
 	}
-	return a.lock.again("make our reservation", cause)
+	return backend.Again(a.lock.fail("make our reservation", cause))
 }
 
-// makeTree makes L of dir style.
-func (a *attempt) makeTree(ctx context.Context) error {
+// makeOuter makes L in dir style, where the lock is in it.
+func (a *attempt) makeOuter(ctx context.Context) error {
 	err := a.dir.Mkdir(ctx, a.lock.Name)
 	if dirs.Unclear(err) {
 		err = a.dir.Mkdir(ctx, a.lock.Name) // L is nobody's, so this does no harm

@@ -36,8 +36,8 @@ func (d coarse) Entries(ctx context.Context, name string) ([]dirs.Entry, error) 
 // local time may have put into the future does not count as one from the future.
 func TestSuccessToTheMinute(t *testing.T) {
 	path := t.TempDir() + "/L"
-	l := openTree(t, path)
-	h := tryTree(t, path).(*hold)
+	l := openDirStyle(t, path)
+	h := tryDirStyle(t, path).(*hold)
 	mustWork(t, l.RecordSuccess(t.Context(), h))
 	plain := h.dir.(dirs.StatDir)
 	for age, want := range map[time.Duration]time.Duration{
@@ -57,9 +57,9 @@ func TestSuccessToTheMinute(t *testing.T) {
 // to remove the others'.
 func TestSuccessLeavesNoMoreThanOne(t *testing.T) {
 	path := t.TempDir() + "/L"
-	l := openTree(t, path)
+	l := openDirStyle(t, path)
 	var kept backend.SuccessKeeper = l
-	h := tryTree(t, path).(*hold)
+	h := tryDirStyle(t, path).(*hold)
 	late := labels.Succeeded{Number: 1, ID: strings.Repeat("0a", 16), At: 0, Host: "late"}
 	mustWork(t, kept.RecordSuccess(t.Context(), h), h.dir.Mkdir(t.Context(), l.Name+"/"+late.String()), kept.RecordSuccess(t.Context(), h))
 	names, err := h.dir.List(t.Context(), l.Name)

@@ -78,7 +78,7 @@ func nextFence(newest uint64, k labels.Kind) uint64 {
 // entry is, is not to be trusted.
 func (l *Lock) fences(ctx context.Context, dir dirs.Dir) (tokens.Numbers, error) {
 	names, err := dir.List(ctx, l.Name)
-	if err == nil && !slices.Contains(names, labels.DirStyleLock) {
+	if err == nil && !slices.Contains(names, labels.LockName) {
 		err = dirs.ErrUnclear
 	}
 	if err != nil {

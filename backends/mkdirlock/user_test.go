@@ -26,7 +26,7 @@ func playUser() int {
 		what := strings.SplitN(wish, " ", 4)
 		k := plain
 		if what[0] != "0" {
-			k = tree
+			k = dirStyle
 		}
 		return acquireAt(ctx, what[3], k, what[1], what[2] != "0")
 	})
@@ -58,7 +58,7 @@ func acquireAt(ctx context.Context, path string, k kindOfLock, mode string, wait
 func eachPlace(t *testing.T, test func(t *testing.T, path string, k kindOfLock, umask int)) {
 	needRoot(t)
 	for _, p := range backendtest.Places {
-		for _, k := range []kindOfLock{plain, tree} {
+		for _, k := range []kindOfLock{plain, dirStyle} {
 			t.Run(name(p.Name, " ", k), func(t *testing.T) {
 				dir := publicDir(t, 0o755)
 				p.Open(t, dir)
@@ -100,7 +100,7 @@ func TestUsersBreakEachOthersDead(t *testing.T) {
 // user can lock. What a dead holder left stays until its own user comes.
 func TestSticky(t *testing.T) {
 	needRoot(t)
-	for _, k := range []kindOfLock{plain, tree} {
+	for _, k := range []kindOfLock{plain, dirStyle} {
 		t.Run(k.String(), func(t *testing.T) {
 			path := filepath.Join(publicDir(t, 0o777|os.ModeSticky), "lock")
 			alice := as(t, 1001, 0o022, path, k, "exclusive", "1")
@@ -110,7 +110,7 @@ func TestSticky(t *testing.T) {
 			bob.Expect("OK")
 			bob.Kill()
 			carol := as(t, 1003, 0o022, path, k, "exclusive", "0")
-			if k == tree { // L itself is not sticky: there every user breaks the dead
+			if k == dirStyle { // L itself is not sticky: there every user breaks the dead
 				carol.Expect("OK")
 				carol.Release()
 				return
@@ -128,7 +128,7 @@ func TestSticky(t *testing.T) {
 
 func TestUnwritable(t *testing.T) {
 	needRoot(t)
-	for _, k := range []kindOfLock{plain, tree} {
+	for _, k := range []kindOfLock{plain, dirStyle} {
 		t.Run(k.String(), func(t *testing.T) {
 			dir := publicDir(t, 0o755)
 			path := filepath.Join(dir, "lock")

@@ -87,7 +87,7 @@ func (a *attempt) obstructed(why error) error {
 func (a *attempt) heldAgain() error {
 	h := a.block.holder(a.lock.Today())
 	if h.Note == backend.StickyNote {
-		h.Advice, h.Blocked = "let its owner break it: locksmith break "+backend.ShellWord(string(a.lock.Address)), true
+		h = h.Sticky(a.lock.Address)
 	}
 	return &backend.HeldError{Lock: string(a.lock.Address), Holder: h, Yielding: a.block.heldBack}
 }

@@ -4,7 +4,6 @@ package nfs
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
@@ -20,9 +19,8 @@ func (l *lock) Examine(ctx context.Context, _ backend.Examination, tell backend.
 	needs := doctor.DirNeeds{Hosts: true, Links: true}
 	if err := l.check(ctx); err != nil {
 		needs.System(tell) // which may be why
-		var e *backend.Error
-		if errors.As(err, &e) && (e.Code == protocol.CannotCreate || e.Code == protocol.Permission) {
-			tell.Unfit("lock directory", e.Op+": "+e.Err.Error(), e.Hint)
+		if code := backend.CodeOf(err); code == protocol.CannotCreate || code == protocol.Permission {
+			tell.Refusal("lock directory", err)
 			return nil
 		}
 		return err

@@ -16,15 +16,16 @@ func TestMain(m *testing.M) {
 }
 
 var (
-	needRoot      = lab.NeedRoot
-	mustWork      = backendtest.MustWork
-	mustFail      = backendtest.MustFail
-	mustHold      = backendtest.MustHold
-	mustAcquire   = backendtest.MustAcquire
-	mustStillHold = backendtest.MustStillHold
-	mustRelease   = backendtest.MustRelease
-	publicDir     = backendtest.PublicDir
-	mustStay      = backendtest.MustStay
+	needRoot        = lab.NeedRoot
+	mustWork        = backendtest.MustWork
+	mustFail        = backendtest.MustFail
+	mustHold        = backendtest.MustHold
+	mustAcquire     = backendtest.MustAcquire
+	mustStillHold   = backendtest.MustStillHold
+	mustBePrintable = backendtest.MustBePrintable
+	mustRelease     = backendtest.MustRelease
+	publicDir       = backendtest.PublicDir
+	mustStay        = backendtest.MustStay
 )
 
 func mustBeHeld(t *testing.T, a backend.Attempt) backend.Holder {

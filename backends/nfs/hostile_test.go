@@ -91,13 +91,6 @@ func glob(t *testing.T, path, pattern string) string {
 	return all[0]
 }
 
-func mustBePrintable(t *testing.T, s string) {
-	t.Helper()
-	if strings.ContainsFunc(strings.ReplaceAll(s, "\n", ""), protocol.IsControl) {
-		t.Errorf("control characters in %q", s)
-	}
-}
-
 // TestForeignInReservation: with something foreign in it, a reservation cannot be removed. So the
 // lock stays held, and whoever looks is told.
 func TestForeignInReservation(t *testing.T) {

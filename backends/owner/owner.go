@@ -41,8 +41,8 @@ func (p Place) sees(q Place) bool {
 	return p == q && p.Host != "" && p.Machine != "" && p.Boot != "" && p.PIDNS != ""
 }
 
-// RebootedSince reports that q is this machine before its last boot. It may be trusted for a disk
-// of one machine. For a shared directory it proves nothing, because clones may share both names.
+// RebootedSince reports that q is this machine before its last boot. For a directory of several
+// machines it proves nothing, because clones may share both names.
 func (p Place) RebootedSince(q Place) bool {
 	return p.Machine != "" && p.Machine == q.Machine && p.Host == q.Host &&
 		p.Boot != "" && q.Boot != "" && p.Boot != q.Boot
@@ -71,6 +71,15 @@ func (r Record) Verdict(here Place) Verdict {
 		return Orphaned
 	}
 	return Dead
+}
+
+// VerdictOnDisk is Verdict for a record on a disk that only this machine uses: there a holder from
+// before the last boot is dead.
+func (r Record) VerdictOnDisk(here Place) Verdict {
+	if here.RebootedSince(r.Place) {
+		return Dead
+	}
+	return r.Verdict(here)
 }
 
 // LeftBy reports, by proof, that the helper is gone and held the lock for this process. What

@@ -91,7 +91,7 @@ func asItIs(_ string, err error) error { return err }
 // unfit tells of a request that the store refuses; one without an answer is an error.
 func (x *examiner) unfit(name string, err error) error {
 	if e, ok := errors.AsType[*backend.Error](err); ok && e.Code != protocol.Unreachable {
-		x.Tell.Unfit(name, e.Op+": "+e.Err.Error(), e.Hint)
+		x.Tell.Refusal(name, err)
 		return doctor.ErrEnough
 	}
 	return err

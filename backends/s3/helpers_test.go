@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 }
 
 // schemes has the only scheme of this package.
-var schemes = []backend.Scheme{{Name: Scheme, Port: "443"}}
+var schemes = []backend.Scheme{{Name: "s3", Port: "443"}}
 
 // serve starts a store in memory with a bucket, and returns the address of a lock in it.
 func serve(t *testing.T) (address string) {

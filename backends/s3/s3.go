@@ -10,9 +10,6 @@ import (
 	"locksmith/backends/owner"
 )
 
-// Scheme is the address scheme of this backend.
-const Scheme = "s3"
-
 // A lock is the objects below one prefix of a bucket. It implements backend.Backend.
 type lock struct {
 	objects.Lock
@@ -46,7 +43,7 @@ func (b *bucket) lock(address, path string) *lock {
 
 // Key is what is the same for all spellings of a lock's address.
 func Key(a backend.Address) string {
-	return Scheme + "://" + a.Host + a.Path + " " + a.Options["endpoint"]
+	return a.Scheme + "://" + a.Host + a.Path + " " + a.Options["endpoint"]
 }
 
 // maxPath leaves room for the names of objects in the 1024 bytes that keys may have.

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"locksmith/backends/servers"
 )
 
 // A transport carries packets in both directions: the pipes of an ssh.
@@ -176,20 +178,13 @@ type call struct {
 	timer *time.Timer // ends the connection if the answer is late
 }
 
-// An unsentError says that a request was not sent, not even in part. So it does no harm that do
-// sends it on another connection.
-type unsentError struct{ cause error }
-
-func (e *unsentError) Error() string { return e.cause.Error() }
-func (e *unsentError) Unwrap() error { return e.cause }
-
 // start sends a request under a new id. build adds what follows the id. If the answer does not come
 // within limit, the connection ends. That also ends a start that hangs while it sends.
 func (c *conn) start(limit time.Duration, kind byte, build func(packet) packet) (*call, error) {
 	c.mu.Lock()
 	if c.ended != nil {
 		defer c.mu.Unlock()
-		return nil, &unsentError{c.ended}
+		return nil, &servers.UnsentError{Cause: c.ended}
 	}
 	c.next++
 	id := c.next

@@ -55,7 +55,7 @@ func TestRoundTrips(t *testing.T) {
 	}
 	a := attemptOf(t, l).(*attempt)
 	c.since()
-	if _, err := a.use.dir.check(t.Context()); err != nil {
+	if _, err := a.use.check(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	backendtest.MustWork(t, a.use.dir.probe(t.Context(), symlinks.Reservations))

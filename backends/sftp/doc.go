@@ -1,5 +1,3 @@
-//go:build unix
-
 // Package sftp locks on an SFTP server: "sftp://user@host/dir/name". The path begins in the
 // directory where the log in leads; "sftp://user@host//dir/name" begins at the server's root.
 // Without a user, ssh_config(5) decides who that is.
@@ -20,7 +18,7 @@
 // ssh is killed, and the request is unclear: the server may have executed it, or may do so yet.
 // Then the algorithms look for their own names, which are never used twice. Only a request that
 // was not sent, or that changes nothing, is repeated by itself. A server that does not let us in
-// is left alone for a while (redial.Backoff). No reply, however wrong, does more than end the
+// is left alone for a while (servers.Backoff). No reply, however wrong, does more than end the
 // connection.
 //
 // The protocol is version 3 (draft-ietf-secsh-filexfer-02), which all servers speak. Its codes
@@ -38,3 +36,10 @@
 // what is in it, as far as the server's user may go. Waiting is asking: the first in the queue
 // asks every 1.5 s at last.
 package sftp
+
+// Scheme is the address scheme of this backend, and Port its usual port. They are known on every
+// system.
+const (
+	Scheme = "sftp"
+	Port   = "22"
+)

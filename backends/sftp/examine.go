@@ -21,15 +21,14 @@ import (
 func (l *lock) Examine(ctx context.Context, _ backend.Examination, tell backend.Tell) error {
 	u := l.use()
 	defer u.close()
-	base, err := u.dir.check(ctx)
+	base, err := u.check(ctx)
 	if err == nil {
 		err = u.dir.probe(ctx, base)
 	}
-	var e *backend.Error
-	switch {
+	switch code := backend.CodeOf(err); {
 	case err == nil:
-	case errors.As(err, &e) && (e.Code == protocol.CannotCreate || e.Code == protocol.Permission):
-		tell.Unfit("lock directory", e.Op+": "+e.Err.Error(), e.Hint)
+	case code == protocol.CannotCreate, code == protocol.Permission:
+		tell.Refusal("lock directory", err)
 		return nil
 	default:
 		return err
@@ -53,18 +52,15 @@ func (l *lock) Examine(ctx context.Context, _ backend.Examination, tell backend.
 // remove.
 func (d *symlinkDir) examineRemoval(ctx context.Context, tell backend.Tell) error {
 	const name = "remove locks"
-	at := ".doctor." + owner.NewID()
-	if err := d.symlink(ctx, "nowhere", at); err != nil {
-		return d.failed("make a symbolic link", err)
-	}
-	if err := d.rmdir(ctx, at); err == nil {
+	removed, err := d.removesLinks(ctx, ".doctor."+owner.NewID())
+	switch {
+	case err != nil:
+		return err
+	case removed:
 		tell.Weak(name, "symbolic links are removed as if they were directories: so locksmith remove is refused here", "remove locks on the server's own disk")
-		return nil
+	default:
+		tell.Fit(name, "a symbolic link is not removed as a directory")
 	}
-	if err := d.unlink(ctx, at); err != nil {
-		return d.failed("remove a symbolic link", err)
-	}
-	tell.Fit(name, "a symbolic link is not removed as a directory")
 	return nil
 }
 

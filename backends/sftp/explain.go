@@ -11,6 +11,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/mkdirlock/dirs"
+	"locksmith/backends/servers"
 	"locksmith/protocol"
 )
 
@@ -57,11 +58,11 @@ func (s *server) changedKey(said string) string {
 		name = "[" + name + "]:" + port
 	}
 	if found := changed.FindStringSubmatch(said); found != nil {
-		name = protocol.CleanText(found[1], maxSaid)
+		name = protocol.CleanText(found[1], servers.MaxSaid)
 	}
 	command := "ssh-keygen -R " + backend.ShellWord(name)
 	if found := offending.FindStringSubmatch(said); found != nil {
-		command += " -f " + backend.ShellWord(protocol.CleanText(found[1], maxSaid))
+		command += " -f " + backend.ShellWord(protocol.CleanText(found[1], servers.MaxSaid))
 	}
 	return "accept nothing until the server's administrator has told you the new key by another way; then remove the old one with: " + command + " and log in by hand, to compare the new one and accept it"
 }
@@ -96,7 +97,7 @@ func (s *server) refused(err error, offered *answerer) error {
 		said = lost.said
 	}
 	if errors.Is(err, errLate) {
-		return s.address.Name().Failure(protocol.Unreachable, op, fmt.Errorf("the server has not answered within %v", s.dialTime), tryAgain)
+		return s.address.Name().Failure(protocol.Unreachable, op, fmt.Errorf("the server has not answered within %v", s.dialTime), servers.TryAgain)
 	}
 	for _, r := range s.reasons(said, offered) {
 		if containsAny(said, r.words) {
@@ -111,10 +112,8 @@ func (s *server) refused(err error, offered *answerer) error {
 		return s.address.Name().Failure(protocol.Unreachable, op, fmt.Errorf("%w; its log in prints something before SFTP begins", err),
 			"let the account's .bashrc print nothing there, or the server have: Subsystem sftp internal-sftp")
 	}
-	return s.address.Name().Failure(protocol.Unreachable, op, err, tryAgain)
+	return s.address.Name().Failure(protocol.Unreachable, op, err, servers.TryAgain)
 }
-
-const tryAgain = "look at the server and the network, then try again"
 
 // lastLines is what ssh said last, on one line, without its warnings.
 func lastLines(said string) string {
@@ -126,5 +125,5 @@ func lastLines(said string) string {
 		}
 	}
 	lines = lines[max(0, len(lines)-2):]
-	return protocol.CleanText(strings.Join(lines, "; "), maxSaid)
+	return protocol.CleanText(strings.Join(lines, "; "), servers.MaxSaid)
 }

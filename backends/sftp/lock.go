@@ -12,12 +12,6 @@ import (
 	"locksmith/backends/owner"
 )
 
-// Scheme is the address scheme of this backend, and Port its usual port.
-const (
-	Scheme = "sftp"
-	Port   = "22"
-)
-
 // Open returns the lock at an address of this scheme. It does not connect yet. Its errors are
 // *backend.Error.
 func Open(a backend.Address, access backend.Access) (backend.Backend, error) {
@@ -33,6 +27,10 @@ func Open(a backend.Address, access backend.Access) (backend.Backend, error) {
 	}
 	return &lock{server: s, mustExist: a.Options["create"] == "no", Env: owner.NewEnv(), leastLease: minLease, leastAnswer: minAnswer, headPause: headPause}, nil
 }
+
+// headPause is the longest pause between two looks of the first in the queue. Each look is a
+// request to a server that others use, too.
+const headPause = 1500 * time.Millisecond
 
 // A lock is one lock directory on a server, of the same form as that of nfs: on a disk. It
 // implements backend.Backend and backend.Remover.
@@ -93,7 +91,7 @@ type attempt struct {
 // Try implements backend.Attempt.
 func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 	if !a.fit {
-		nearest, err := a.use.dir.check(ctx)
+		nearest, err := a.use.check(ctx)
 		if err == nil {
 			err = a.use.dir.probe(ctx, nearest)
 		}
@@ -137,7 +135,7 @@ func (h *hold) Release(ctx context.Context) error {
 func once[T any](ctx context.Context, l *lock, f func(*use) (T, error)) (T, error) {
 	u := l.use()
 	defer u.close()
-	if _, err := u.dir.check(ctx); err != nil {
+	if _, err := u.check(ctx); err != nil {
 		var none T
 		return none, err
 	}

@@ -17,24 +17,16 @@ import (
 	"locksmith/protocol"
 )
 
-// headPause is the longest pause between two looks of the first in the queue. Each look is a
-// request to a server that others use, too.
-const headPause = 1500 * time.Millisecond
-
 // openDirectories returns a lock in one of the styles of mkdir:.
 func openDirectories(s *server) (backend.Backend, error) {
-	a := s.address
-	if err := mkdirlock.CheckOptions(a); err != nil {
+	l, err := mkdirlock.New(s.address)
+	if err != nil {
 		return nil, err
 	}
-	l := mkdirlock.Lock{
-		NewDir: func() dirs.Dir { return &mkdirDir{s.newSession(path.Dir(s.address.OnServer()))} },
-		Name:   path.Base(a.Path), Style: mkdirlock.ParseStyle(a.Options["style"]), Tokens: a.Options["tokens"] != "no",
-		Address: a.Name(),
-		Pace:    mkdirlock.Pace{Min: 100 * time.Millisecond, Max: 10 * time.Second},
-		Depth:   1,
-	}
-	return l.Here().Backend(), nil
+	l.NewDir = func() dirs.Dir { return &mkdirDir{s.newSession(path.Dir(s.address.OnServer()))} }
+	l.Name = path.Base(s.address.Path)
+	l.Pace = mkdirlock.Pace{Min: 100 * time.Millisecond, Max: 10 * time.Second}
+	return l.Backend(), nil
 }
 
 // A mkdirDir is the directory of a lock of directories. It implements dirs.StatDir.

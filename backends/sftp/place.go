@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"path"
-	"strings"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/generation/symlinks"
@@ -15,61 +14,21 @@ import (
 )
 
 // check refuses what cannot be a lock directory, before anything is made in it. It returns the
-// directory nearest to the reservations that is there: the reservations themselves, the lock
-// directory ("."), or the one in which that is to be made (".."). The texts of its errors are
-// those of nfs:.
-func (d *symlinkDir) check(ctx context.Context) (nearest string, err error) {
-	kind, err := d.kindOf(ctx, ".")
-	switch {
-	case err != nil:
-		return "", d.failed("look at lock directory", err)
-	case kind == 0 && d.mustExist:
-		return "", d.unfit("it is not there", "make it, or leave out ?create=no")
-	case kind == 0:
-		return "..", nil
-	case kind == modeLink:
-		return "", d.unfit("the path is a symbolic link", "name the directory that it points to")
-	case kind != modeDir:
-		return "", d.unfit("the path is not a directory", "choose another name")
+// directory nearest to the reservations that is there (symlinks.Lock.CheckPlace).
+func (u *use) check(ctx context.Context) (nearest string, err error) {
+	nearest, err = u.algorithm.CheckPlace(ctx, func(name string) (uint32, error) { return u.dir.kindOf(ctx, name) })
+	if err == nil && nearest == ".." && u.dir.mustExist {
+		err = u.dir.name().Unfit("look at lock directory", "it is not there", "make it, or leave out ?create=no")
 	}
-	kind, err = d.kindOf(ctx, symlinks.Reservations)
-	switch {
-	case err != nil:
-		return "", d.failed("look at "+symlinks.Reservations+" in the lock directory", err)
-	case kind == 0:
-		return ".", d.checkEmpty(ctx)
-	case kind != modeDir:
-		return "", d.unfit(symlinks.Reservations+" in it is not a directory", "find out whose it is, or choose another name")
-	}
-	return symlinks.Reservations, nil
-}
-
-// checkEmpty refuses a directory that holds more than a half-made lock. Names with a dot are the
-// administrator's.
-func (d *symlinkDir) checkEmpty(ctx context.Context) error {
-	all, err := d.list(ctx, ".")
-	if err != nil {
-		return d.failed("list the lock directory", err)
-	}
-	for _, i := range all {
-		if i.name != symlinks.Generations && i.name != symlinks.Reservations && !strings.HasPrefix(i.name, ".") {
-			return d.unfit("there are other things in it, such as "+backend.Quoted(i.name),
-				"name a directory that is for the lock alone; it is made if it is not there")
-		}
-	}
-	return nil
+	return nearest, err
 }
 
 func (d *symlinkDir) name() backend.Name { return d.server.address.Name() }
 
 func (d *symlinkDir) failed(op string, err error) error { return d.name().Fail(op, err, nil) }
 
-func (d *symlinkDir) unfit(cause, hint string) error {
-	return d.name().Unfit("look at lock directory", cause, hint)
-}
-
-// treeHint is for servers on which only locks of directories work.
-const treeHint = "use ?style=dir, for all who use the lock, which needs no symbolic links"
+// dirStyleHint is for servers on which only locks in dir style work.
+const dirStyleHint = "use ?style=dir, for all who use the lock, which needs no symbolic links"
 
 // probe makes sure that the server keeps a symbolic link as it is made, and removes the link
 // again. The link is in a directory, as those of a lock are, because ProFTPD changes no others.
@@ -99,7 +58,7 @@ func (d *symlinkDir) probe(ctx context.Context, in string) (err error) {
 		return d.failed(op, errors.Join(err, removed))
 	case read != target:
 		return d.server.address.Name().Failure(protocol.CannotCreate, op,
-			errors.New("the server changes what links point to: it made "+backend.Quoted(read)+" of "+backend.Quoted(target)), treeHint)
+			errors.New("the server changes what links point to: it made "+backend.Quoted(read)+" of "+backend.Quoted(target)), dirStyleHint)
 	}
 	return nil
 }
@@ -107,17 +66,25 @@ func (d *symlinkDir) probe(ctx context.Context, in string) (err error) {
 // checkRemoval makes sure that the server does not remove a symbolic link as a directory. Such a
 // server would remove the bar of another process that removes the lock (symlinks.Remove).
 func (d *symlinkDir) checkRemoval(ctx context.Context) error {
-	at := path.Join(symlinks.Reservations, "d.0-"+owner.NewID())
-	if err := d.symlink(ctx, "nowhere", at); err != nil {
-		return d.failed("make a symbolic link", err)
-	}
-	if err := d.rmdir(ctx, at); err == nil {
-		return d.server.address.Name().Failure(protocol.CannotCreate, "remove",
-			errors.New("this server removes symbolic links as if they were directories, so that two who remove a lock would not notice each other"),
+	removed, err := d.removesLinks(ctx, path.Join(symlinks.Reservations, "d.0-"+owner.NewID()))
+	if removed {
+		return d.name().Unfit("remove", "this server removes symbolic links as if they were directories, so that two who remove a lock would not notice each other",
 			"remove it on the server's own disk, when nobody uses it: locksmith remove nfs:/path")
 	}
-	if err := d.unlink(ctx, at); err != nil {
-		return d.failed("remove a symbolic link", err)
+	return err
+}
+
+// removesLinks makes a symbolic link, and removes it. It reports whether that could be done as if
+// the link were a directory.
+func (d *symlinkDir) removesLinks(ctx context.Context, at string) (bool, error) {
+	if err := d.symlink(ctx, "nowhere", at); err != nil {
+		return false, d.failed("make a symbolic link", err)
 	}
-	return nil
+	if err := d.rmdir(ctx, at); err == nil {
+		return true, nil
+	}
+	if err := d.unlink(ctx, at); err != nil {
+		return false, d.failed("remove a symbolic link", err)
+	}
+	return false, nil
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 
+	"locksmith/backends/servers"
 	"locksmith/protocol"
 )
 
@@ -105,7 +106,7 @@ func (s *session) asRefusal(op string, err error) error {
 func (s *session) op(what, name string) string { return what + " " + s.shown(name) }
 
 // shown describes a name to people.
-func (s *session) shown(name string) string { return shortPath(s.at(name)) }
+func (s *session) shown(name string) string { return servers.ShortPath(s.at(name)) }
 
 // whyNotMade explains why a name could not be made: the name is there already, or the directory
 // above it is not there.
@@ -284,7 +285,7 @@ func (s *session) oneName(ctx context.Context, op string, kind byte, of string) 
 func (s *session) realpath(ctx context.Context) (string, error) {
 	const op = "ask where the log in leads"
 	name, err := s.oneName(ctx, op, typeRealpath, ".")
-	return protocol.CleanText(name, maxSaid), s.asRefusal(op, err)
+	return protocol.CleanText(name, servers.MaxSaid), s.asRefusal(op, err)
 }
 
 // readlink returns the text of a symbolic link.

@@ -14,7 +14,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
 	"locksmith/backends/mkdirlock/dirs"
-	"locksmith/backends/redial"
+	"locksmith/backends/servers"
 	"locksmith/protocol"
 )
 
@@ -22,7 +22,7 @@ import (
 type server struct {
 	address backend.Address
 	access  backend.Access
-	backoff *redial.Backoff
+	backoff *servers.Backoff
 	oldSSH  atomic.Bool // its ssh does not know newerOption
 	// dialTime is how long it may take to connect and log in.
 	dialTime time.Duration
@@ -43,7 +43,7 @@ const (
 func answerTime(lease, least time.Duration) time.Duration { return min(max(lease/6, least), maxAnswer) }
 
 func newServer(a backend.Address, access backend.Access) (*server, error) {
-	s := &server{address: a, access: access, backoff: redial.New(), dialTime: dialTime, start: startSSH}
+	s := &server{address: a, access: access, backoff: servers.NewBackoff(), dialTime: dialTime, start: startSSH}
 	if host, _ := hostPort(a); strings.HasPrefix(host, "-") || strings.HasPrefix(a.User, "-") {
 		return nil, s.address.Name().Failure(protocol.Usage, "read address", errors.New("the host's or the user's name begins with a hyphen"), "correct it")
 	}
@@ -51,22 +51,9 @@ func newServer(a backend.Address, access backend.Access) (*server, error) {
 }
 
 // dial connects and logs in. After a failure the next dial begins later, or fails in the same way
-// (redial.Backoff). Its errors wrap *backend.Error, or ctx's.
+// (servers.Backoff). Its errors wrap *backend.Error, or ctx's.
 func (s *server) dial(ctx context.Context) (*conn, error) {
-	if err := s.backoff.Wait(ctx); err != nil {
-		return nil, err
-	}
-	c, err := s.connect(ctx)
-	switch {
-	case err == nil:
-		s.backoff.Succeeded()
-		return c, nil
-	case ctx.Err() != nil:
-		host, _ := hostPort(s.address)
-		return nil, s.address.Name().Failure(protocol.Unreachable, "connect to "+host, ctx.Err(), tryAgain)
-	}
-	s.backoff.Failed(err)
-	return nil, err
+	return servers.Dial(ctx, s.backoff, s.connect)
 }
 
 // firstBusyPause is the least pause before a server that takes no more connections is tried
@@ -78,17 +65,24 @@ func (s *server) connect(ctx context.Context) (*conn, error) {
 	begun := time.Now()
 	for pause := firstBusyPause; ; pause = min(2*pause, 2*time.Second) {
 		c, err := s.dialOnce(ctx)
-		if err == nil || !errors.Is(err, dirs.ErrBusy) || time.Since(begun) > s.dialTime {
-			return c, err
+		busy := errors.Is(err, dirs.ErrBusy) && time.Since(begun) <= s.dialTime
+		if busy {
+			_ = clock.Pause(ctx, pause+rand.N(pause))
 		}
-		if err := clock.Pause(ctx, pause+rand.N(pause)); err != nil {
+		switch {
+		case err == nil:
+			return c, nil
+		case ctx.Err() != nil:
+			host, _ := hostPort(s.address)
+			return nil, s.address.Name().Failure(protocol.Unreachable, "connect to "+host, ctx.Err(), servers.TryAgain)
+		case !busy:
 			return nil, err
 		}
 	}
 }
 
 func (s *server) dialOnce(ctx context.Context) (*conn, error) {
-	password, source, err := s.password()
+	password, source, err := servers.Password(s.address, s.access)
 	if err != nil {
 		return nil, err
 	}
@@ -124,21 +118,4 @@ func (s *server) dialOnce(ctx context.Context) (*conn, error) {
 func knowsNot(said, option string) bool {
 	name, _, _ := strings.Cut(option, "=")
 	return strings.Contains(strings.ToLower(said), "bad configuration option: "+strings.ToLower(name))
-}
-
-// password returns the password of the address's user, and where it stands (backend.Access). It
-// is "" if no password is known, or the address has no user.
-func (s *server) password() (password, source string, err error) {
-	if s.access.Password == nil || s.address.User == "" {
-		return "", "", nil
-	}
-	password, source, err = s.access.Password(s.address.User, s.address.Host)
-	var known *backend.Error
-	switch {
-	case errors.As(err, &known):
-		return "", "", err
-	case err != nil:
-		return "", "", s.address.Name().Failure(protocol.Config, "find the password", err, "look at the file that it should be in")
-	}
-	return password, source, nil
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/servers"
 	"locksmith/protocol"
 )
 
@@ -136,7 +137,7 @@ func (s *session) do(ctx context.Context, op string, mayChange bool, f func(*con
 		stop := onEnd(ctx, func() { c.end(ctx.Err()) })
 		err = f(c)
 		stop()
-		var unsent *unsentError
+		var unsent *servers.UnsentError
 		sent := !errors.As(err, &unsent)
 		tooLong, isTooLong := errors.AsType[backend.TooLongError](err)
 		switch {
@@ -149,7 +150,7 @@ func (s *session) do(ctx context.Context, op string, mayChange bool, f func(*con
 			if sent {
 				err = &unclearError{err}
 			}
-			return s.noted(ctx, op, s.server.address.Name().Failure(protocol.Unreachable, op, s.said(err), tryAgain))
+			return s.noted(ctx, op, s.server.address.Name().Failure(protocol.Unreachable, op, s.said(err), servers.TryAgain))
 		}
 	}
 }

@@ -5,6 +5,7 @@ package sftp
 import (
 	"fmt"
 
+	"locksmith/backends/servers"
 	"locksmith/protocol"
 )
 
@@ -32,9 +33,6 @@ func (e *statusError) Error() string {
 	return fmt.Sprintf("the server refused with code %d: %s", e.code, e.text)
 }
 
-// maxSaid bounds what is shown of a server's text.
-const maxSaid = 200
-
 // status reads a reply that only says whether it worked.
 func (c *call) status() error {
 	r, err := c.result()
@@ -55,7 +53,7 @@ func (c *call) statusOf(r reply) error {
 	if code == statusOK {
 		return nil
 	}
-	return &statusError{code, protocol.CleanText(in.string(), maxSaid)} // some send no text
+	return &statusError{code, protocol.CleanText(in.string(), servers.MaxSaid)} // some send no text
 }
 
 // refusal is statusOf for a reply that should have been another kind: "done" is wrong there.

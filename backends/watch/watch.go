@@ -7,6 +7,10 @@
 // look and ends before its last. A look that fails starts the watch again, unless a Memory
 // remembers the watch. Nothing here proves that a silent holder is dead. So a holder must stop
 // when its own lease is over. The caller decides what to look at, and how to remove it.
+//
+// Most kinds look at others through Others. Two have more around it: link also asks how old a file
+// is by its server's clock, and local, which asks a Watcher itself, looks at a file in two ways, of
+// which one takes the kernel's lock.
 package watch
 
 import (

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/iotest"
 	"time"
+
+	"locksmith/protocol"
 )
 
 // all has one event of each kind, for a set, with every member that it can have. It also has what
@@ -197,7 +199,7 @@ func TestParseRefuses(t *testing.T) {
 		"reading too long":     change("81234.567", "1234567890123"),
 		"another's key":        change(`"held_ms"`, `"token":1,"held_ms"`),
 		"release before hold":  change(`"held_ms":3600000`, `"held_ms":0`),
-		"too long":             change("web3", strings.Repeat("x", MaxLine)),
+		"too long":             change("web3", strings.Repeat("x", protocol.MaxEvent)),
 	} {
 		if e, err := Parse([]byte(s)); !errors.Is(err, ErrMalformed) {
 			t.Errorf("%s: got %v, %v", name, e, err)
@@ -237,7 +239,7 @@ func TestFormatRefuses(t *testing.T) {
 		"negative holder": func(e *Event) { e.Holder = &Holder{PID: -1} },
 		"no code":         func(e *Event) { e.Kind = Lost },
 		"no id":           func(e *Event) { e.Kind, e.Locks = Acquired, e.Locks[:1] },
-		"too long":        func(e *Event) { e.Host = strings.Repeat("x", MaxLine) },
+		"too long":        func(e *Event) { e.Host = strings.Repeat("x", protocol.MaxEvent) },
 	} {
 		e := all()[0]
 		spoil(&e)
@@ -315,7 +317,7 @@ func TestLargeSets(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			line := format(t, c.e)
 			got, err := Parse([]byte(line))
-			if err != nil || len(line) > MaxLine {
+			if err != nil || len(line) > protocol.MaxEvent {
 				t.Fatalf("%d bytes, %v", len(line), err)
 			}
 			if (got.ID != "") != c.hasID || len(got.Locks) < c.locks || len(got.Locks)+got.More != len(c.e.Locks) {
@@ -324,7 +326,7 @@ func TestLargeSets(t *testing.T) {
 			if i := len(got.Locks) - 1; got.Locks[i] != c.e.Locks[i] || got.ModeOf(i) != c.e.Modes[i] || got.TokenOf(i) != c.e.Tokens[i] {
 				t.Errorf("the last lock is %.40q, %s, #%d", got.Locks[i], got.ModeOf(i), got.TokenOf(i))
 			}
-			if got.More > 0 && len(line) < MaxLine/2 {
+			if got.More > 0 && len(line) < protocol.MaxEvent/2 {
 				t.Errorf("%d locks have no room in %d bytes", got.More, len(line))
 			}
 		})
@@ -333,7 +335,7 @@ func TestLargeSets(t *testing.T) {
 
 func TestRead(t *testing.T) {
 	good := format(t, all()[1])
-	file := good + "\n" + good[:40] + good + strings.Repeat("x", 3*MaxLine) + "\n" + good + good[:len(good)-1]
+	file := good + "\n" + good[:40] + good + strings.Repeat("x", 3*protocol.MaxEvent) + "\n" + good + good[:len(good)-1]
 	var lines []int
 	events := 0
 	for e, err := range Read(strings.NewReader(file)) {
@@ -395,7 +397,7 @@ func FuzzParse(f *testing.F) {
 
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(format(f, all()[0]) + "{}\n\n" + format(f, all()[3])))
-	f.Add([]byte(strings.Repeat("x", MaxLine) + "\n"))
+	f.Add([]byte(strings.Repeat("x", protocol.MaxEvent) + "\n"))
 	f.Fuzz(func(t *testing.T, file []byte) {
 		n := 0
 		for range Read(bytes.NewReader(file)) {

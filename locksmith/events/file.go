@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"iter"
+
+	"locksmith/protocol"
 )
 
 // A Writer appends events to a file, to which others may append as well. One goroutine at a time
@@ -54,7 +56,7 @@ func (e *LineError) Unwrap() error { return e.Err }
 // follows. Any other error is from r, and is the last.
 func Read(r io.Reader) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
-		b := bufio.NewReaderSize(r, MaxLine)
+		b := bufio.NewReaderSize(r, protocol.MaxEvent)
 		for n := 1; ; n++ {
 			line, err := readLine(b)
 			if err != nil && !errors.Is(err, ErrMalformed) {
@@ -94,7 +96,7 @@ func readLine(b *bufio.Reader) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case long:
-		return nil, malformed("more than %d bytes", MaxLine)
+		return nil, malformed("more than %d bytes", protocol.MaxEvent)
 	}
 	return line, nil
 }

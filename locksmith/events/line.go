@@ -10,11 +10,9 @@ import (
 	"sort"
 	"strings"
 	"unicode/utf8"
-)
 
-// MaxLine is the length of the longest line that is written or read, in bytes, with its line
-// feed.
-const MaxLine = 1 << 16
+	"locksmith/protocol"
+)
 
 // ErrMalformed is wrapped by every error that says that a line is not an event.
 var ErrMalformed = errors.New("malformed event")
@@ -31,11 +29,11 @@ func (e Event) Format() ([]byte, error) {
 		return nil, err
 	}
 	line, err := e.encode()
-	if len(line) > MaxLine && e.isSet() {
+	if len(line) > protocol.MaxEvent && e.isSet() {
 		line, err = e.shortened().encode()
 	}
-	if err == nil && len(line) > MaxLine {
-		err = malformed("%d bytes, the most is %d", len(line), MaxLine)
+	if err == nil && len(line) > protocol.MaxEvent {
+		err = malformed("%d bytes, the most is %d", len(line), protocol.MaxEvent)
 	}
 	if err != nil {
 		return nil, err
@@ -59,7 +57,7 @@ func (e Event) shortened() Event {
 	e.ID = ""
 	n := sort.Search(len(e.Locks), func(n int) bool {
 		line, _ := e.first(n + 1).encode()
-		return len(line) > MaxLine
+		return len(line) > protocol.MaxEvent
 	})
 	return e.first(max(n, 1))
 }
@@ -79,8 +77,8 @@ func (e Event) first(n int) Event {
 
 // Parse parses one line, with or without its line feed. Its errors wrap ErrMalformed.
 func Parse(line []byte) (Event, error) {
-	if len(bytes.TrimSuffix(line, []byte{'\n'}))+1 > MaxLine {
-		return Event{}, malformed("more than %d bytes", MaxLine)
+	if len(bytes.TrimSuffix(line, []byte{'\n'}))+1 > protocol.MaxEvent {
+		return Event{}, malformed("more than %d bytes", protocol.MaxEvent)
 	}
 	if !utf8.Valid(line) {
 		return Event{}, malformed("not UTF-8")

@@ -4,8 +4,8 @@ package main
 var mkdirMutations = []mutation{
 	{name: "commit with an empty reservation", breaks: twoHolders, config: "tree-xx", edits: []edit{
 		{"reserve.go", "	entered := a.dir.Mkdir(ctx, c.path())\n", "	var entered error\n"},
-		{"dirstyle.go", "	case err == nil:\n		return a.enterTree(ctx)\n",
-			"	case err == nil:\n		_ = a.dir.Mkdir(ctx, a.lock.lock()+\"/\"+a.mine.entry.String())\n		return a.enterTree(ctx)\n"}}},
+		{"dirstyle.go", "	case err == nil:\n		return a.enterDirStyle(ctx)\n",
+			"	case err == nil:\n		_ = a.dir.Mkdir(ctx, a.lock.lock()+\"/\"+a.mine.entry.String())\n		return a.enterDirStyle(ctx)\n"}}},
 
 	{name: "a breaker owns the lock though the entry was gone", breaks: takesEmpty, config: "plain-wrong-three|plain-wrong-script", edits: []edit{{"plain.go",
 		"	case errors.Is(err, dirs.ErrAbsent):\n		return backend.ErrAgain\n	case errors.Is(err, dirs.ErrRevived):",

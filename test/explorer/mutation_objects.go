@@ -91,7 +91,7 @@ var objectMutations = []mutation{
 		"		case s.Due > 0:\n			return s, len(line), nil\n", "		case s.Due > watch.Never-1:\n			return s, len(line), nil\n"}}},
 
 	{name: "an attempt that is given up keeps its reservation", breaks: stuck, config: "s3-strict-lease", edits: []edit{{"../attempt.go",
-		"		err = cmp.Or(a.Withdraw(ctx), errors.Join(backend.ErrAgain, err))\n", "		a.Mine = *new(C)\n		err = errors.Join(backend.ErrAgain, err)\n"},
+		"		err = cmp.Or(a.Withdraw(ctx), backend.Again(err))\n", "		a.Mine = *new(C)\n		err = backend.Again(err)\n"},
 		{"attempt.go", "		err = cmp.Or(a.Withdraw(ctx), a.tooLate(ctx, late), err)\n", "		a.Mine = nil\n		err = cmp.Or(a.tooLate(ctx, late), err)\n"}}},
 
 	{name: "keep no old generations of objects", breaks: tokenFell, limit: 150_000, config: "s3-torn", edits: []edit{keptNone}},

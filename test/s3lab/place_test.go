@@ -19,7 +19,7 @@ type place struct {
 }
 
 // schemes has the only scheme that is tested here.
-var schemes = []backend.Scheme{{Name: s3.Scheme, Port: "443"}}
+var schemes = []backend.Scheme{{Name: "s3", Port: "443"}}
 
 // open opens the lock as a process of its own would.
 func (p place) open(t *testing.T) backend.Backend {

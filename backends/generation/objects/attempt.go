@@ -10,7 +10,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/generation"
 	"locksmith/backends/tokens"
-	"locksmith/protocol"
+	"locksmith/backends/watch"
 )
 
 // maxAsked bounds how often one Try asks for the same generation.
@@ -43,7 +43,7 @@ func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
 }
 
 func (l *Lock) attempt(r backend.Request) *attempt {
-	return &attempt{Attempt: generation.NewAttempt[ticket, *claim](r, l.newOthers(r), generation.Rules{Lock: l.Address, MinPause: minPause, SilenceEndsWait: true}), lock: l}
+	return &attempt{Attempt: generation.NewAttempt[ticket, *claim](r, watch.NewOthers(r, l.see), generation.Rules{Lock: l.Address, MinPause: minPause, SilenceEndsWait: true}), lock: l}
 }
 
 // Wait implements backend.Attempt.
@@ -148,8 +148,9 @@ func (a *attempt) look(ctx context.Context) (view, error) {
 
 // stale is the error of a listing that does not show what is there. It may pass.
 func (a *attempt) stale(what string) error {
-	return errors.Join(backend.ErrAgain, &backend.Error{Code: protocol.CannotCreate, Lock: string(a.lock.Address), Op: "list the lock's objects",
-		Err: errors.New("the listing lacks " + what), Hint: "was it removed by hand? Else the store shows what is old: see locksmith doctor " + backend.ShellWord(string(a.lock.Address))})
+	lock := a.lock.Address
+	return backend.Again(lock.Unfit("list the lock's objects", "the listing lacks "+what,
+		"was it removed by hand? Else the store shows what is old: see locksmith doctor "+backend.ShellWord(string(lock))))
 }
 
 // holderOf reads whose generation n is. It reads it once, because that never changes.

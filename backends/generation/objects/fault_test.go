@@ -13,6 +13,7 @@ import (
 	"locksmith/backends/backendtest"
 	"locksmith/backends/clock"
 	"locksmith/backends/generation"
+	"locksmith/backends/watch"
 	"locksmith/protocol"
 )
 
@@ -241,7 +242,7 @@ func TestNoSign(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFake()
 			h := backendtest.MustHold(t, attemptIn(t, f)).(*hold)
-			w := lockIn(f).newOthers(request())
+			w := watch.NewOthers(request(), lockIn(f).see)
 			_, err := w.Look(t.Context(), h.Mine.ticket)
 			backendtest.MustWork(t, err)
 			time.Sleep(40 * time.Second)

@@ -5,14 +5,11 @@ import (
 	"slices"
 	"time"
 
-	"locksmith/backends/backend"
 	"locksmith/backends/owner"
 	"locksmith/backends/watch"
 )
 
 type observation = watch.Observed[ticket]
-
-func (l *Lock) newOthers(r backend.Request) watch.Others[ticket] { return watch.NewOthers(r, l.see) }
 
 // see returns what a reservation and its heartbeat show: two requests. It reads a record only
 // once, because it never changes. Its error is the store's. When the reservation is gone, it is

@@ -13,6 +13,7 @@ import (
 	"locksmith/backends/generation"
 	"locksmith/backends/process"
 	"locksmith/backends/tokens"
+	"locksmith/backends/watch"
 	"locksmith/protocol"
 )
 
@@ -40,7 +41,7 @@ func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
 }
 
 func (l *Lock) attempt(r backend.Request) *attempt {
-	return &attempt{Attempt: generation.NewAttempt[spot, *claim](r, l.newOthers(r), generation.Rules{Lock: l.Address, MinPause: minPause}), lock: l}
+	return &attempt{Attempt: generation.NewAttempt[spot, *claim](r, watch.NewOthers(r, l.see), generation.Rules{Lock: l.Address, MinPause: minPause}), lock: l}
 }
 
 // Try implements backend.Attempt.
@@ -129,7 +130,7 @@ func (a *attempt) publish(ctx context.Context, n uint64) (*hold, error) {
 	}
 	e, err := a.lock.target(ctx, n)
 	if errors.Is(err, backend.ErrAgain) && unclear(made) {
-		err = a.lock.again("make generation", made)
+		err = backend.Again(a.lock.Fail("make generation", made))
 	}
 	if err != nil {
 		return nil, err

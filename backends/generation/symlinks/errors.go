@@ -38,36 +38,35 @@ func notEmpty(err error) bool {
 	return errors.Is(err, unix.ENOTEMPTY) || errors.Is(err, unix.EEXIST)
 }
 
-// again is backend.ErrAgain after an unclear answer, which is told if it happens again and
-// again.
-func (l *Lock) again(op string, err error) error {
-	return errors.Join(backend.ErrAgain, l.Fail(op, err))
-}
-
-// Fail gives a failed call its code and advice.
-func (l *Lock) Fail(op string, err error) error { return l.Address.Fail(op, err, explain) }
-
 // makeOp is the only operation beside the lock directory.
 const makeOp = "make the lock directory"
 
-func explain(e *backend.Error) {
+// Fail gives a failed call its code and advice.
+func (l *Lock) Fail(op string, err error) error {
+	return l.Address.Fail(op, err, func(e *backend.Error) {
+		switch {
+		case e.BlameMount():
+		case errors.Is(err, fs.ErrPermission):
+			e.Hint = allowWriting(op, l.Address)
+		case errors.Is(err, unix.ENOTEMPTY):
+			e.Code, e.Hint = protocol.CannotCreate, "remove what somebody has put into it"
+		case errors.Is(err, unix.EMLINK):
+			e.Code, e.Hint = protocol.CannotCreate, "there are too many reservations: see locksmith status"
+		}
+	})
+}
+
+// allowWriting is the advice after a call in the lock directory, or beside it, was not permitted.
+func allowWriting(op string, lock backend.Name) string {
+	_, path, _ := strings.Cut(string(lock), ":")
+	path, _, _ = strings.Cut(path, "?")
 	switch {
-	case e.BlameMount():
-	case errors.Is(e.Err, fs.ErrPermission):
-		path, _, _ := strings.Cut(e.Lock[strings.Index(e.Lock, ":")+1:], "?")
-		if strings.HasPrefix(path, "//") {
-			e.Hint = "allow this user of the server to write there, or choose another place"
-			return
-		}
-		e.Hint = fmt.Sprintf("allow this user to write there, for a group with: chmod g+ws %[1]s %[1]s/R %[1]s/G", path)
-		if e.Op == makeOp {
-			e.Hint = "allow this user to write there, for a group with: chmod g+ws " + filepath.Dir(path)
-		}
-	case errors.Is(e.Err, unix.ENOTEMPTY):
-		e.Code, e.Hint = protocol.CannotCreate, "remove what somebody has put into it"
-	case errors.Is(e.Err, unix.EMLINK):
-		e.Code, e.Hint = protocol.CannotCreate, "there are too many reservations: see locksmith status"
+	case strings.HasPrefix(path, "//"):
+		return "allow this user of the server to write there, or choose another place"
+	case op == makeOp:
+		return "allow this user to write there, for a group with: chmod g+ws " + filepath.Dir(path)
 	}
+	return fmt.Sprintf("allow this user to write there, for a group with: chmod g+ws %[1]s %[1]s/R %[1]s/G", path)
 }
 
 // foreign says that something stands where only our own kind may stand.

@@ -88,7 +88,7 @@ func (a *attempt) passShared(ctx context.Context, t uint64, target entry) error 
 	case notEmpty(err):
 		return backend.ErrAgain
 	case unclear(err):
-		return a.lock.again("remove an empty shared reservation", err)
+		return backend.Again(a.lock.Fail("remove an empty shared reservation", err))
 	}
 	return a.lock.Fail("remove an empty shared reservation", err)
 }
@@ -141,7 +141,7 @@ func (a *attempt) breakDead(ctx context.Context, e entry, s observation) (bool, 
 	err := a.lock.remove(ctx, e, s.Of.ticket)
 	switch {
 	case unclear(err):
-		return false, a.lock.again("remove the reservation of a dead holder", err)
+		return false, backend.Again(a.lock.Fail("remove the reservation of a dead holder", err))
 	case err != nil && !absent(err):
 		return false, a.lock.Fail("remove the reservation of a dead holder", err)
 	}

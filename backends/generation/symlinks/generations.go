@@ -105,7 +105,7 @@ func (l *Lock) probe(ctx context.Context, t ticket) error {
 	case errors.Is(made, unix.EEXIST):
 		return backend.ErrAgain
 	case unclear(made):
-		return l.again("change the directory of generations", made)
+		return backend.Again(l.Fail("change the directory of generations", made))
 	}
 	return l.Fail("change the directory of generations", made)
 }

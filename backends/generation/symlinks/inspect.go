@@ -31,7 +31,7 @@ func (l *Lock) inspect(ctx context.Context) (backend.Report, error) {
 	if err != nil {
 		return backend.Report{}, err
 	}
-	i := inspection{lock: l, others: l.newOthers(backend.Request{Clock: clock.Boot{}})}
+	i := inspection{lock: l, others: watch.NewOthers(backend.Request{Clock: clock.Boot{}}, l.see)}
 	i.report.Token, i.report.Queued = all.Newest(), true
 	if i.report.Token > 0 {
 		if i.target, err = l.target(ctx, i.report.Token); err != nil {

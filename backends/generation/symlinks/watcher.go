@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"locksmith/backends/backend"
 	"locksmith/backends/owner"
 	"locksmith/backends/watch"
 )
@@ -22,8 +21,6 @@ type spot struct {
 func (s spot) String() string { return s.path }
 
 type observation = watch.Observed[spot]
-
-func (l *Lock) newOthers(r backend.Request) watch.Others[spot] { return watch.NewOthers(r, l.see) }
 
 // see reads a record only once, because it never changes. Its error is the system's. When the
 // reservation is gone, the error is absent.

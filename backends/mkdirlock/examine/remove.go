@@ -21,15 +21,15 @@ func (x *examiner) mayRemoveIn(ctx context.Context) error {
 		return x.again(ctx, x.base)
 	case x.place.DirStyle && x.base == ".":
 		x.leave(ctx)
-		return x.makeTree(ctx)
+		return x.makeOuter(ctx)
 	}
 	x.cannotRemove(ctx, kept)
 	x.stays, x.base = true, x.at
 	return doctor.ErrEnough
 }
 
-// makeTree makes the directory that a lock in dir style is in, and there the one of the checks.
-func (x *examiner) makeTree(ctx context.Context) error {
+// makeOuter makes the directory that a lock in dir style is in, and there the one of the checks.
+func (x *examiner) makeOuter(ctx context.Context) error {
 	cause := x.a.Mkdir(ctx, x.place.Name)
 	if _, err := x.Said("make the lock directory", cause); err != nil {
 		return err

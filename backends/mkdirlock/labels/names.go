@@ -73,7 +73,7 @@ func EntriesIn(names []string) []Entry {
 const (
 	ReservationPrefix = "r."
 	FencePrefix       = "fence."
-	DirStyleLock      = "lock"
+	LockName          = "lock"    // in dir style
 	ProbePrefix       = "probe."  // of reap
 	ScratchPrefix     = "doctor." // of doctor
 )
@@ -123,7 +123,7 @@ func IsDirStyle(e dirs.Entry) bool {
 	_, reservation := ParseTicket(strings.TrimPrefix(e.Name, ReservationPrefix))
 	_, done := ParseSuccess(e.Name)
 	_, note := parseNotePart(e.Name)
-	return e.Name == DirStyleLock || fence || done || note || reservation && strings.HasPrefix(e.Name, ReservationPrefix)
+	return e.Name == LockName || fence || done || note || reservation && strings.HasPrefix(e.Name, ReservationPrefix)
 }
 
 // IsScratch reports that reap or doctor made a directory.
@@ -140,7 +140,7 @@ func IsScratch(name string) bool {
 func Nobody(names []string, doubt bool) backend.Holder {
 	h := backend.Holder{Verdict: owner.Unknown}
 	switch {
-	case len(FencesIn(names)) > 0 || slices.Contains(names, DirStyleLock):
+	case len(FencesIn(names)) > 0 || slices.Contains(names, LockName):
 		h.Note, h.Advice = "it is a lock with ?style=dir", "add ?style=dir to the address"
 		h.Blocked = true
 	case len(names) > 0:

@@ -39,12 +39,12 @@ func (p *reaper) lookInto(ctx context.Context, e dirs.Entry) error {
 		return err
 	case isReservation:
 		p.reservation(ctx, e, at, inside)
-	case len(inside) == 0 && e.Name == labels.DirStyleLock:
+	case len(inside) == 0 && e.Name == labels.LockName:
 		p.other(e, at, "with this name it may be part of a lock with ?style=dir; if it is one of its own that nobody has, remove it by hand: rmdir")
 	case len(inside) == 0:
 		p.empty(e, at)
 	case slices.ContainsFunc(inside, labels.IsDirStyle):
-		return p.tree(ctx, at, inside)
+		return p.dirStyle(ctx, at, inside)
 	case !p.entries(ctx, at, inside, backend.ReapedHolder, at):
 		p.other(e, at, "it is not a lock")
 	}
@@ -88,10 +88,10 @@ func (p *reaper) empty(e dirs.Entry, at string) {
 	p.add(finding{own: at, changed: e.Modified, Reaped: backend.Reaped{Holder: labels.Nobody(nil, false)}}, at, backend.ReapedEmpty, p.age(e), note)
 }
 
-// tree notes what is in a lock in dir style.
-func (p *reaper) tree(ctx context.Context, at string, inside []dirs.Entry) error {
+// dirStyle notes what is in a lock in dir style.
+func (p *reaper) dirStyle(ctx context.Context, at string, inside []dirs.Entry) error {
 	for _, e := range inside {
-		isLock := e.Name == labels.DirStyleLock
+		isLock := e.Name == labels.LockName
 		if _, ok := labels.ParseTicket(strings.TrimPrefix(e.Name, labels.ReservationPrefix)); !ok && !isLock {
 			continue
 		}

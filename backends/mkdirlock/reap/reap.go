@@ -139,7 +139,7 @@ func (p *reaper) age(e dirs.Entry) time.Duration { return dirs.Age(e, p.now) }
 // called "lock" proves nothing: a lock of plain style may have that name.
 func partOfLock(e dirs.Entry) bool {
 	_, ok := labels.ParseEntry(e.Name)
-	return e.Dir && (ok || labels.IsDirStyle(e) && e.Name != labels.DirStyleLock)
+	return e.Dir && (ok || labels.IsDirStyle(e) && e.Name != labels.LockName)
 }
 
 func (p *reaper) wanted(e dirs.Entry) bool {

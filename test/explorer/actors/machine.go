@@ -96,7 +96,7 @@ func (d descriptor) Stat() (lockfile.Stat, error) {
 }
 
 // Read implements local.File.
-func (d descriptor) Read(int) (string, error) {
+func (d descriptor) Text() (string, error) {
 	return d.r.names.Texts[d.look(steps.OpText).Content], nil
 }
 

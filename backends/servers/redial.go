@@ -1,5 +1,4 @@
-// Package redial spares servers that do not let us in.
-package redial
+package servers
 
 import (
 	"context"
@@ -19,8 +18,8 @@ const (
 	firstAuthPause, lastAuthPause = 30 * time.Second, 10 * time.Minute
 )
 
-// A Backoff says how long to wait before the next connection to a server that did not let us in.
-// All connections of a lock share it.
+// A Backoff spares a server that did not let us in: it says how long to wait before the next
+// connection. All connections of a lock share it.
 type Backoff struct {
 	Clock clock.Clock
 
@@ -31,14 +30,40 @@ type Backoff struct {
 	authPause time.Duration  // the last pause after a log in that was refused
 }
 
-// New returns a Backoff that allows the first connection at once.
-func New() *Backoff {
+// NewBackoff returns a Backoff that allows the first connection at once.
+func NewBackoff() *Backoff {
 	return &Backoff{Clock: clock.Boot{}, pauses: backoff.Growth{First: firstPause, Most: lastPause}}
 }
 
-// Wait returns when it is time to connect. After a refused log in that takes too long to wait
-// for: then Wait returns the refusal.
-func (b *Backoff) Wait(ctx context.Context) error {
+// Dial connects by connect, when it is time to, and notes what came of it. An error after the end of
+// ctx tells nothing of the server.
+func Dial[T any](ctx context.Context, b *Backoff, connect func(context.Context) (T, error)) (T, error) {
+	if err := b.wait(ctx); err != nil {
+		var none T
+		return none, err
+	}
+	conn, err := connect(ctx)
+	switch {
+	case err == nil:
+		b.Succeeded()
+	case Over(ctx) == nil:
+		b.Failed(err)
+	}
+	return conn, err
+}
+
+// Over is ctx's error, or that of its deadline. A connection with the same deadline may fail a
+// little before the context ends.
+func Over(ctx context.Context) error {
+	if end, ok := ctx.Deadline(); ok && ctx.Err() == nil && !time.Now().Before(end) {
+		return context.DeadlineExceeded
+	}
+	return ctx.Err()
+}
+
+// wait returns when it is time to connect. After a refused log in that takes too long to wait
+// for: then wait returns the refusal.
+func (b *Backoff) wait(ctx context.Context) error {
 	left, cause := b.left()
 	switch {
 	case left <= 0:
