@@ -92,7 +92,7 @@ func (s *session) keep() error {
 }
 
 // lastMoment is the moment at which a holder whose heartbeats fail declares the lock lost.
-func (s *session) lastMoment() time.Duration { return s.confirmed + s.lease*3/4 }
+func (s *session) lastMoment() time.Duration { return s.confirmed + protocol.StopAfter(s.lease) }
 
 // beat sends one heartbeat. Its answer must come by the last moment. If the last moment has passed
 // though no heartbeat failed, this process was stopped: then the answer has until the end of the
