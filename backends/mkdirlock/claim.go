@@ -40,11 +40,9 @@ type claim struct {
 }
 
 func (a *attempt) newClaim(k labels.Kind) (*claim, error) {
-	r := a.request.Owner
-	r.ID, r.Acquired = a.lock.NewID(), a.lock.Today()
-	parts, err := labels.Pack(r)
+	r, parts, err := backend.Signed(a.lock.Address, a.lock.Env, a.request.Owner, labels.Pack)
 	if err != nil {
-		return nil, a.lock.Address.Usage("write owner record", err.Error(), "give less --meta")
+		return nil, err
 	}
 	return &claim{lock: a.lock, dir: a.dir, clock: a.request.Clock, record: r, parts: parts, unwritten: labels.ExtraNames(parts),
 		entry: labels.Entry{Kind: k, Ticket: labels.Ticket{Lease: r.Lease, ID: r.ID}}, confirmed: a.request.Clock.Now()}, nil
