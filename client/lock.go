@@ -190,7 +190,7 @@ func (l *Lock) lose(code protocol.Code, text string) {
 func (l *Lock) listen() {
 	defer close(l.ended)
 	lease := l.grant.Lease
-	watchdog := time.NewTimer(lease * 3 / 4)
+	watchdog := time.NewTimer(protocol.StopAfter(lease))
 	defer watchdog.Stop()
 	suspicious, last := false, time.Now()
 	for {
@@ -224,11 +224,11 @@ func (l *Lock) listen() {
 func backlog(lease time.Duration) time.Duration { return min(lease/64, time.Second/4) }
 
 // believed is for how long a heartbeat counts. It says how long ago it was sent, and comes gap
-// after the one before. Usually it counts for three quarters of the lease. If this process was
+// after the one before. Usually it counts for protocol.StopAfter(lease). If this process was
 // stopped, it may have come at any time in the gap. So it counts no longer than a lease from the
 // beginning of the gap, or else until the next one should come.
 func believed(lease, ago, gap time.Duration) time.Duration {
-	return min(lease*3/4-ago, max(lease-gap, lease*3/8))
+	return min(protocol.StopAfter(lease)-ago, max(lease-gap, protocol.StopAfter(lease)/2))
 }
 
 // hear takes one line. It returns how old a heartbeat is if it was one. It ignores unknown

@@ -49,11 +49,9 @@ func (q *Questions) Ask(ctx context.Context, r Refusal) (Answer, error) {
 		q.lines = make(chan answered)
 		go q.read()
 	}
-	line := protocol.Line{Word: protocol.WordBusy, Text: protocol.CleanText(r.Held.Error(), protocol.MaxLine/2)}.Count("tries", r.Tries).WithWaited(r.Waited)
-	if err := q.Pipe.tell(describeHolder(line, r.Held), lineTimeout); err != nil && !errors.Is(err, backend.ErrNoAnswer) {
-		if err := q.Pipe.tell(line, lineTimeout); err != nil { // what the holder says of itself may be too long
-			return Answer{}, err
-		}
+	line := protocol.Line{Word: protocol.WordBusy}.WithText(r.Held.Error()).Count("tries", r.Tries).WithWaited(r.Waited)
+	if err := q.Pipe.tellOfHolder(line, r.Held); err != nil {
+		return Answer{}, err
 	}
 	select {
 	case <-ctx.Done():
@@ -134,12 +132,7 @@ func (w *waiting) pause(ctx context.Context, d time.Duration) error {
 	until := c.Now() + d
 	limited, cancel := clock.WithTimeout(ctx, c, d)
 	defer cancel()
-	err := w.wait(ctx, limited)
-	if w.hung || err != nil && limited.Err() == nil && !backend.Passes(err) {
-		return err
-	}
-	clock.Sleep(ctx, c, until-c.Now())
-	return ctx.Err()
+	return w.waitUntil(ctx, limited, until)
 }
 
 // sameHolder reports whether nothing tells one holder from the other. Scripts have no id.

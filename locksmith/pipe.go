@@ -110,12 +110,19 @@ func (p *Pipe) Finish(held time.Duration, err error) {
 	case err == nil:
 		_ = p.tell(protocol.Released(held), lineTimeout)
 	case asLoss(err) == nil:
-		line := p.failure(err)
-		told := p.tell(describeHolder(line, err), lineTimeout)
-		if told != nil && !errors.Is(told, backend.ErrNoAnswer) {
-			_ = p.tell(line, lineTimeout) // the holder's description of itself may have been too long
-		}
+		_ = p.tellOfHolder(p.failure(err), err)
 	}
+}
+
+// tellOfHolder writes a line with what err says of the holder. If it cannot be written so, because
+// what the holder says of itself is too long, it is written without. If the parent does not read
+// yet, that is no error, because the parent finds the line later.
+func (p *Pipe) tellOfHolder(line protocol.Line, err error) error {
+	told := p.tell(describeHolder(line, err), lineTimeout)
+	if told == nil || errors.Is(told, backend.ErrNoAnswer) {
+		return nil
+	}
+	return p.tell(line, lineTimeout)
 }
 
 // failure is the line of an error, without what is known about the holder.
@@ -128,7 +135,7 @@ func (p *Pipe) failure(err error) protocol.Line {
 	if c, ok := errors.AsType[*CancelledError](err); ok && c.Held != nil {
 		line = line.With("held", "1")
 		if errors.Is(c.Cause, ErrStdinClosed) || errors.Is(c.Cause, ErrLetGo) { // whoever closed it knows
-			line.Text = protocol.CleanText(c.Held.Error(), protocol.MaxLine/2)
+			line = line.WithText(c.Held.Error())
 		}
 	}
 	return line

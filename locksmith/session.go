@@ -131,7 +131,7 @@ func (s *session) keep() error {
 }
 
 // lastMoment is the moment at which a holder whose heartbeats fail declares the lock lost.
-func (s *session) lastMoment() time.Duration { return s.confirmed + s.lease*3/4 }
+func (s *session) lastMoment() time.Duration { return s.confirmed + protocol.StopAfter(s.lease) }
 
 // beat sends one heartbeat, unless ctx ends. The answer must come by the last moment. If the last
 // moment has passed and no heartbeat has failed, this process was stopped. Then the answer must come

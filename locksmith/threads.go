@@ -3,19 +3,18 @@ package locksmith
 import (
 	"runtime"
 	"sync"
+
+	"locksmith/backends/backend"
 )
 
-const (
-	// fewThreads is how many threads a helper may keep busy at a time: the wait for its command,
-	// a sleep in the kernel's queue or the wait for an ssh, a heartbeat and a housekeeping that
-	// hang, and whatever runs.
-	fewThreads = 5
-	// manyCalls is how many calls a set makes at a time, at most.
-	manyCalls = 16
-)
+// fewThreads is how many threads a helper may keep busy at a time: the wait for its command, a
+// sleep in the kernel's queue or the wait for an ssh, a heartbeat and a housekeeping that hang, and
+// whatever runs.
+const fewThreads = 5
 
-// threads is how many threads this helper may keep busy at a time.
-func (h *Helper) threads() int { return fewThreads + min(len(h.Locks), manyCalls) }
+// threads is how many threads this helper may keep busy at a time. Of several locks, each that is
+// asked may keep another one busy.
+func (h *Helper) threads() int { return fewThreads + min(len(h.Locks), backend.Parallel) }
 
 // makeThreads makes sure that this process has n threads, beside those that the runtime and the
 // handling of signals keep. The runtime makes a thread when it needs one, and keeps it. But it

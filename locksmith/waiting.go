@@ -312,10 +312,17 @@ func (w *waiting) rest(ctx context.Context) error {
 		limited, cancel = clock.WithTimeout(ctx, c, w.pauses.Next())
 	}
 	defer cancel()
+	return w.waitUntil(ctx, limited, until)
+}
+
+// waitUntil waits until another try is worth its cost, or limited ends. It returns no earlier than
+// at the time until, unless an error does not pass or ctx ends.
+func (w *waiting) waitUntil(ctx, limited context.Context, until time.Duration) error {
 	err := w.wait(ctx, limited)
 	if w.hung || err != nil && limited.Err() == nil && !backend.Passes(err) {
 		return err
 	}
+	c := w.helper.Request.Clock
 	clock.Sleep(ctx, c, until-c.Now())
 	return ctx.Err()
 }

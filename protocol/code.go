@@ -47,3 +47,7 @@ func (c Code) Exit() int {
 	}
 	return 70
 }
+
+// BySignal plus n is the exit status of a helper, or of the command that it runs, which signal n
+// ended. It is not the status of a code.
+const BySignal = 128

@@ -219,7 +219,14 @@ func ParseHolder(l Line) Holder {
 
 // Failure returns an ERR or LOST line.
 func Failure(word string, code Code, text string) Line {
-	return Line{Word: word, Text: CleanText(text, MaxLine/2)}.With("code", string(code))
+	return Line{Word: word}.WithText(text).With("code", string(code))
+}
+
+// WithText returns the line with this text for people, in which control characters are replaced. The
+// text is cut to half of a line, so that the fields have room.
+func (l Line) WithText(text string) Line {
+	l.Text = CleanText(text, MaxLine/2)
+	return l
 }
 
 // WithWaited returns an ERR line that says how long the helper waited for the lock.

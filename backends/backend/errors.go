@@ -95,6 +95,7 @@ func (n Name) InUse(why string) error {
 const MaxLate = 3
 
 // TooSlow says that, again and again, most of the lease was over by the time the lock was ours.
+// It is said after several tries, so it lasts: no waiter tries again by itself.
 func (n Name) TooSlow(why error) error {
 	return &Error{Code: protocol.Unreachable, Lock: string(n), Op: "acquire",
 		Err: fmt.Errorf("too slow for the lease: %w", why), Hint: "try again, or with a longer --lease", Lasts: true}

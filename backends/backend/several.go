@@ -2,6 +2,10 @@ package backend
 
 import "time"
 
+// Parallel is how many of several locks are asked at the same time, at most. Each call may hang in a
+// thread of its own, and a helper makes these threads before it takes a lock.
+const Parallel = 16
+
 // A MultiHold is the Hold of a set of locks.
 type MultiHold interface {
 	Hold

@@ -75,8 +75,7 @@ const (
 // mayPass reports whether the candidate's place may answer later, or whether we may have a
 // descriptor for it later.
 func (c *candidate) mayPass() bool {
-	return backend.CodeOf(c.failed) == protocol.Unreachable || errors.Is(c.failed, backend.ErrNoAnswer) ||
-		backend.IsErrno(c.failed, syscall.EMFILE, syscall.ENFILE)
+	return backend.Passes(c.failed) || backend.IsErrno(c.failed, syscall.EMFILE, syscall.ENFILE)
 }
 
 // comeBack leaves the candidate out for a pause, which grows each time. Then it ends the
@@ -91,8 +90,8 @@ func (c *candidate) comeBack(ctx context.Context, limit time.Duration) error {
 	short, cancel := clock.WithTimeout(ctx, c.clock, limit)
 	defer cancel()
 	err := c.End(short)
-	if err != nil && short.Err() != nil {
-		return fmt.Errorf("%w: %w", backend.ErrNoAnswer, err)
+	if err != nil && short.Err() != nil && backend.CodeOf(err) != protocol.Unreachable {
+		return fmt.Errorf("%w: %v", backend.ErrNoAnswer, err) // the call was cut off, so the code of its error tells nothing
 	}
 	return err
 }

@@ -267,6 +267,58 @@ func TestTellsOfWhatMayPass(t *testing.T) {
 	}
 }
 
+// TestStaysOutIfItLasts: a lock whose place cannot be reached until somebody corrects something
+// stays out, however long the others are held. It does so also if that was found out when the
+// attempt before was withdrawn. A withdrawal that was merely cut off is tried again.
+func TestStaysOutIfItLasts(t *testing.T) {
+	passing := &backend.Error{Code: protocol.Unreachable, Lock: "a", Op: "connect", Err: errors.New("no route to host")}
+	lasting := &backend.Error{Code: protocol.Unreachable, Lock: "a", Op: "connect", Err: errors.New("no such host"), Lasts: true}
+	unknown := &backend.Error{Code: protocol.Internal, Lock: "a", Op: "withdraw", Err: context.DeadlineExceeded}
+	const tooLong = membertest.Lease/4 + member.AnswerTime/2
+	for about, c := range map[string]struct {
+		try, withdraw error
+		takes         time.Duration // each withdrawal
+		again         bool          // want: the lock is tried more than once
+	}{
+		"passes":                     {passing, nil, 0, true},
+		"lasts":                      {lasting, nil, 0, false},
+		"lasts at withdrawal":        {passing, lasting, 0, false},
+		"lasts at a late withdrawal": {passing, lasting, tooLong, false},
+		"withdrawal is cut off":      {passing, unknown, tooLong, true},
+	} {
+		t.Run(about, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := membertest.Several("a", "b")
+				other := f[1].Alone(t)
+				tries, withdrawals := 0, 0
+				f[0].Fail = func(op string) error {
+					switch op {
+					case "try":
+						tries++
+						return c.try
+					case "withdraw":
+						withdrawals++
+						time.Sleep(c.takes)
+						if withdrawals == 1 {
+							return c.withdraw
+						}
+					}
+					return nil
+				}
+				time.AfterFunc(time.Hour, func() { _ = other.Release(context.Background()) })
+				h, err := backend.Acquire(t.Context(), wish(t, f...))
+				if err != nil || h.(backend.ChosenHold).Chosen() != 1 {
+					t.Fatalf("a cannot be reached, b is released after an hour: Acquire gives %v and the error %v, want b", h, err)
+				}
+				time.Sleep(membertest.Lease) // so that a withdrawal that was left behind ends
+				if again := tries > 1; again != c.again {
+					t.Errorf("the lock was tried %d times in an hour, want more than once: %v; look at mayPass", tries, c.again)
+				}
+			})
+		})
+	}
+}
+
 // TestPassesByOneThatHangs: a choice goes on to the next lock. The one that hangs is given back
 // when it comes after all.
 func TestPassesByOneThatHangs(t *testing.T) {

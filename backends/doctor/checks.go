@@ -170,42 +170,44 @@ const (
 	firstPause = 5 * time.Millisecond
 	// Coarse times make short leases unsafe; times that never move make all leases unsafe.
 	Coarse = 500 * time.Millisecond
-	blind  = 3 * time.Second
+	blind  = 5 * time.Second
 )
 
 // A Heartbeat is how a holder shows that it lives: by the time of a thing, which others look at.
 type Heartbeat struct {
 	Touch func() error         // sets the time to the server's
 	Moved func() (bool, error) // looks whether the time has changed since before the first Touch
-	// Still tells that the time did not change in the time waited.
-	Still  func(waited time.Duration) string
+	// Still tells that the time did not change while it was watched, for so long.
+	Still  func(watched time.Duration) string
 	Advice string
 }
 
-// Heartbeat sets the time again and again, for 5 s, until the change is seen, and returns how
-// long that took. seen is false after a finding.
-func (x *Examiner) Heartbeat(ctx context.Context, h Heartbeat) (waited time.Duration, seen bool, err error) {
+// Heartbeat sets the time of a thing again and again, until the change is seen, or its pauses add
+// up to blind. It returns how long the pauses were together. The calls took time, too, which says
+// nothing of the time that the place keeps. seen is false after a finding.
+func (x *Examiner) Heartbeat(ctx context.Context, h Heartbeat) (paused time.Duration, seen bool, err error) {
 	const name = "heartbeat"
-	for step := firstPause; waited < blind; step *= 2 {
+	begun := time.Now()
+	for step := firstPause; paused < blind; step *= 2 {
 		if err := clock.Pause(ctx, step); err != nil {
-			return waited, false, err
+			return paused, false, err
 		}
-		waited += step
+		paused += step
 		touched := h.Touch()
 		if set, err := x.Said("set the time of a "+x.Thing, touched); err != nil {
-			return waited, false, err
+			return paused, false, err
 		} else if !set {
 			x.Tell.Unfit(name, fmt.Sprintf("the time of a %s of ours cannot be set: %v", x.Thing, touched), "let the file system keep times, and let owners set them")
-			return waited, false, nil
+			return paused, false, nil
 		}
 		moved, err := h.Moved()
 		if err != nil {
-			return waited, false, x.Fail("look at a "+x.Thing, err)
+			return paused, false, x.Fail("look at a "+x.Thing, err)
 		}
 		if moved {
-			return waited, true, nil
+			return paused, true, nil
 		}
 	}
-	x.Tell.Unfit(name, h.Still(waited), h.Advice)
-	return waited, false, nil
+	x.Tell.Unfit(name, h.Still(time.Since(begun).Round(100*time.Millisecond)), h.Advice)
+	return paused, false, nil
 }

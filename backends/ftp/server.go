@@ -4,12 +4,9 @@ import (
 	"context"
 	"crypto/x509"
 	"errors"
-	"io"
 	"net"
-	"os"
 	"path"
 	"strings"
-	"syscall"
 	"time"
 
 	"locksmith/backends/backend"
@@ -63,40 +60,13 @@ func newServer(a backend.Address, access backend.Access) (*server, error) {
 	if hasBreak(a.User) {
 		return nil, s.address.Name().Failure(protocol.Usage, "read address", errors.New("the user's name holds control characters"), "remove them")
 	}
-	if s.secure() && access.CA != "" && !access.Insecure {
-		if err := s.readRoots(access.CA); err != nil {
+	if s.secure() {
+		var err error
+		if s.roots, err = access.Roots(); err != nil {
 			return nil, s.address.Name().Failure(protocol.Config, "read certificates", err, "name a file with certificates in PEM")
 		}
 	}
 	return s, nil
-}
-
-func (s *server) readRoots(file string) error {
-	pem, err := readCertificates(file)
-	if err != nil {
-		return err
-	}
-	s.roots = x509.NewCertPool()
-	if !s.roots.AppendCertsFromPEM(pem) {
-		return errors.New("there is no certificate in " + file)
-	}
-	return nil
-}
-
-// maxCertificates is several times the size of all authorities of a system.
-const maxCertificates = 4 << 20
-
-// readCertificates neither waits for a writer of a FIFO, nor reads a file without end.
-func readCertificates(file string) ([]byte, error) {
-	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if st, err := f.Stat(); err != nil || !st.Mode().IsRegular() || st.Size() > maxCertificates {
-		return nil, errors.Join(err, errors.New(file+" is not a regular file, or too large"))
-	}
-	return io.ReadAll(io.LimitReader(f, maxCertificates))
 }
 
 func (s *server) secure() bool { return s.address.Scheme == SchemeTLS }

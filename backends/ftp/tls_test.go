@@ -184,13 +184,3 @@ func TestTLSOld(t *testing.T) {
 		t.Errorf("Mkdir returns %v, and was sent %q; want an error with code unreachable, and nothing after AUTH", err, f.sent(""))
 	}
 }
-
-// TestCertificatesEnd: a file that has no end, or that says it is empty and is not, is not read
-// for ever.
-func TestCertificatesEnd(t *testing.T) {
-	for _, file := range []string{"/dev/zero", "/proc/kallsyms"} {
-		if text, _ := readCertificates(file); len(text) > maxCertificates {
-			t.Errorf("%d bytes are read of %s as certificates, want %d at most", len(text), file, maxCertificates)
-		}
-	}
-}

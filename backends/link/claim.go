@@ -26,10 +26,9 @@ type claim struct {
 
 // newClaim names a claim; it is not made yet.
 func (l *Lock) newClaim(fs FS, r owner.Record) (*claim, error) {
-	r.ID, r.Acquired = l.NewID(), l.Today()
-	text, err := lockfile.Format(r)
+	r, text, err := backend.Signed(l.Address, l.Env, r, lockfile.Format)
 	if err != nil {
-		return nil, l.Address.Usage("write owner record", err.Error(), "give less --meta")
+		return nil, err
 	}
 	return &claim{lock: l, fs: fs, record: r, name: l.claimName(r.ID), text: text}, nil
 }

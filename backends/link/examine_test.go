@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -82,6 +83,9 @@ func TestExamineFindsLies(t *testing.T) {
 			mustWork(t, err)
 			if all[c.name].Finding != backend.Unfit {
 				t.Errorf("doctor does not find what is wrong with %s: %+v", c.name, all[c.name])
+			}
+			if c.name == "heartbeat" && !strings.Contains(all[c.name].Text, "again and again for 5.1s,") {
+				t.Errorf("doctor watched the time of a file for 5.1s, and says: %s", all[c.name].Text)
 			}
 			mustBeClean(t, s)
 		})

@@ -48,7 +48,7 @@ func (x *examiner) heartbeat(ctx context.Context) error {
 		return x.Fail("look at a file", err)
 	}
 	var now lockfile.Stat
-	waited, seen, err := x.Heartbeat(ctx, doctor.Heartbeat{
+	paused, seen, err := x.Heartbeat(ctx, doctor.Heartbeat{
 		Touch: func() error {
 			err := file.Touch()
 			if errors.Is(err, unix.ESTALE) {
@@ -60,22 +60,22 @@ func (x *examiner) heartbeat(ctx context.Context) error {
 			now, err = x.fs.Stat(f)
 			return now.Modified.After(first.Modified), err
 		},
-		Still: func(time.Duration) string {
-			return "the time of a file, set again and again for 3s, did not advance: living holders would be taken for dead"
+		Still: func(watched time.Duration) string {
+			return fmt.Sprintf("the time of a file, set again and again for %v, did not advance: living holders would be taken for dead", watched)
 		},
 		Advice: noHeartbeats,
 	})
 	if err != nil || !seen {
 		return err
 	}
-	x.judgeBeat("heartbeat", waited, now.Modified)
+	x.judgeBeat("heartbeat", paused, now.Modified)
 	return x.ahead(file, f, now.Modified)
 }
 
-func (x *examiner) judgeBeat(name string, waited time.Duration, server time.Time) {
+func (x *examiner) judgeBeat(name string, paused time.Duration, server time.Time) {
 	off := server.Sub(x.lock.Today()).Round(time.Second)
-	text := fmt.Sprintf("the time of a file was seen to advance within %v; the server's clock is %v ahead of ours (behind, if negative), which does not matter here, but may to other tools", waited, off)
-	if waited > doctor.Coarse {
+	text := fmt.Sprintf("the time of a file was seen to advance after a wait of %v; the server's clock is %v ahead of ours (behind, if negative), which does not matter here, but may to other tools", paused, off)
+	if paused > doctor.Coarse {
 		x.Tell.Weak(name, text, "use a --lease of a minute or more")
 		return
 	}

@@ -225,5 +225,5 @@ func TestRefuses(t *testing.T) {
 		mustWork(t, err)
 		_, err = a.Try(t.Context())
 		return err
-	}(), protocol.Usage, "give less --meta")
+	}(), protocol.Usage, "shorten the metadata")
 }

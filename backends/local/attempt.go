@@ -67,7 +67,7 @@ func (a *attempt) take() (h *hold, err error) {
 
 // create makes the lock file. Its error is fs.ErrExist if there is a file already.
 func (a *attempt) create() (*hold, error) {
-	id, text, err := a.record()
+	r, text, err := backend.Signed(a.lock.address, a.env, a.request.Owner, lockfile.Format)
 	if err != nil {
 		return nil, err
 	}
@@ -78,18 +78,7 @@ func (a *attempt) create() (*hold, error) {
 	case err != nil:
 		return nil, a.lock.fail("create lock file", err)
 	}
-	return a.fill(f, id, text)
-}
-
-// record returns a new id and the text of a lock file that says who we are.
-func (a *attempt) record() (id, text string, err error) {
-	r := a.request.Owner
-	r.ID, r.Acquired = a.env.NewID(), a.env.Today()
-	text, err = lockfile.Format(r)
-	if err != nil {
-		err = a.lock.address.Usage("write owner record", err.Error(), "shorten the metadata")
-	}
-	return r.ID, text, err
+	return a.fill(f, r.ID, text)
 }
 
 // fill writes our record into a file that is ours.

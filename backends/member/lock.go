@@ -38,14 +38,11 @@ func Check(locks []Lock) error {
 		Hint: "let one lock stand for several"}
 }
 
-// parallel is how many members are asked at the same time.
-const parallel = 16
-
-// Each makes a call for each element, parallel at a time, and returns the errors in the same
+// Each makes a call for each element, backend.Parallel at a time, and returns the errors in the same
 // order.
 func Each[T any](all []T, call func(T) error) []error {
 	errs := make([]error, len(all))
-	places := make(chan struct{}, parallel)
+	places := make(chan struct{}, backend.Parallel)
 	var calls sync.WaitGroup
 	for i, one := range all {
 		places <- struct{}{}

@@ -38,11 +38,9 @@ type claim struct {
 }
 
 func (a *attempt) newClaim(k labels.Kind) (*claim, error) {
-	r := a.request.Owner
-	r.ID, r.Acquired = a.lock.NewID(), a.lock.Today()
-	parts, err := labels.Pack(r)
+	r, parts, err := backend.Signed(a.lock.Address, a.lock.Env, a.request.Owner, labels.Pack)
 	if err != nil {
-		return nil, a.lock.Address.Usage("write owner record", err.Error(), "give less --meta")
+		return nil, err
 	}
 	return &claim{Pulse: owner.Pulse{Clock: a.request.Clock, Lease: r.Lease, Confirmed: a.request.Clock.Now()},
 		lock: a.lock, dir: a.dir, record: r, parts: parts, unwritten: labels.ExtraNames(parts),

@@ -113,7 +113,7 @@ func TestLongMetadata(t *testing.T) {
 		mustBeTidy(t, m, k)
 		r.Owner.Meta[0].Value = strings.Repeat("x", 5000)
 		_, err := here.ask(t, r).Try(t.Context())
-		mustFail(t, err, protocol.Usage, "give less --meta")
+		mustFail(t, err, protocol.Usage, "shorten the metadata")
 		mustBeTidy(t, m, k)
 	})
 }

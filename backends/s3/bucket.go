@@ -4,12 +4,9 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
-	"crypto/x509"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"sync"
 	"time"
 
@@ -131,15 +128,12 @@ func (b *bucket) adjust(transport *http.Transport) error {
 		transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
 	}
 	transport.TLSClientConfig.InsecureSkipVerify = b.access.Insecure
-	if b.access.CA != "" && !b.access.Insecure {
-		pem, err := os.ReadFile(b.access.CA)
-		if err != nil {
-			return err
-		}
-		transport.TLSClientConfig.RootCAs = x509.NewCertPool()
-		if !transport.TLSClientConfig.RootCAs.AppendCertsFromPEM(pem) {
-			return errors.New("there is no certificate in " + b.access.CA)
-		}
+	roots, err := b.access.Roots()
+	if err != nil {
+		return err
+	}
+	if roots != nil { // else those of AWS_CA_BUNDLE stay
+		transport.TLSClientConfig.RootCAs = roots
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"locksmith/backends/process"
+	"locksmith/protocol"
 )
 
 type waitStatus = syscall.WaitStatus
@@ -165,7 +166,7 @@ func explained(err error, env []string) error {
 func (c *Command) Status() int {
 	<-c.ended
 	if c.status.Signaled() {
-		return 128 + int(c.status.Signal())
+		return protocol.BySignal + int(c.status.Signal())
 	}
 	return c.status.ExitStatus()
 }

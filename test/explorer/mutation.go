@@ -105,8 +105,8 @@ var generationMutations = []mutation{
 	{name: "a refresh after the lease is good", breaks: falseLoss, config: "lease", edits: []edit{refreshedLate}},
 
 	{name: "an id used again", breaks: twoHolders, config: "lease", edits: []edit{{"claim.go",
-		"	t.id = a.lock.NewID()\n",
-		"	if t.id == \"\" {\n		t.id = a.lock.NewID()\n		a.place.id = t.id\n	}\n"}}},
+		"	r, record, err := backend.Signed(a.lock.Address, a.lock.Env,",
+		"	if a.place.id == \"\" {\n		a.place.id = a.lock.NewID()\n	}\n	env := a.lock.Env\n	env.NewID = func() string { return a.place.id }\n	r, record, err := backend.Signed(a.lock.Address, env,"}}},
 
 	{name: "break what the newest generation points to by then", breaks: robs, config: "lease", edits: []edit{{"exclusive.go",
 		"	err := a.lock.remove(ctx, e, s.Of.ticket)\n",

@@ -60,8 +60,8 @@ var mkdirMutations = []mutation{
 		"	case errors.Is(err, dirs.ErrAbsent):\n		h.lose()\n		return h.lock.lost(\"remove our entry\")\n", "	case errors.Is(err, dirs.ErrAbsent):\n		h.stage = emptied\n"}}},
 
 	{name: "an id of directories used again", breaks: robs, limit: 150_000, config: "plain-lease|tree-lease", edits: []edit{{"claim.go",
-		"	r.ID, r.Acquired = a.lock.NewID(), a.lock.Today()\n",
-		"	if a.request.Owner.ID == \"\" {\n		a.request.Owner.ID = a.lock.NewID()\n	}\n	r.ID, r.Acquired = a.request.Owner.ID, a.lock.Today()\n"}}},
+		"	r, parts, err := backend.Signed(a.lock.Address, a.lock.Env,",
+		"	if a.request.Owner.ID == \"\" {\n		a.request.Owner.ID = a.lock.NewID()\n	}\n	env := a.lock.Env\n	env.NewID = func() string { return a.request.Owner.ID }\n	r, parts, err := backend.Signed(a.lock.Address, env,"}}},
 
 	{name: "a heartbeat by a fixed name", breaks: robs, limit: 150_000, config: "plain-half-prompt", edits: []edit{{"claim.go",
 		"	name := labels.BeatName(c.next, c.parts)\n", "	name := labels.BeatName(0, c.parts)\n"}}},

@@ -38,7 +38,7 @@ var linkMutations = []mutation{
 
 	{name: "one id for all tries", breaks: idAgain, config: "link-dead", edits: []edit{
 		{"attempt.go", "	c, err := a.lock.newClaim(a.fs, a.request.Owner)\n", "	if a.request.Owner.ID == \"\" {\n		a.request.Owner.ID = a.lock.NewID()\n	}\n	c, err := a.lock.newClaim(a.fs, a.request.Owner)\n"},
-		{"claim.go", "	r.ID, r.Acquired = l.NewID(), l.Today()\n", "	if r.Acquired = l.Today(); r.ID == \"\" {\n		r.ID = l.NewID()\n	}\n"}}},
+		{"claim.go", "	r, text, err := backend.Signed(l.Address, l.Env,", "	env := l.Env\n	if id := r.ID; id != \"\" {\n		env.NewID = func() string { return id }\n	}\n	r, text, err := backend.Signed(l.Address, env,"}}},
 
 	{name: "release without a look", breaks: hitsNext, config: "link-age-operator|link-lost-beat|link-age-holder", edits: []edit{{"hold.go",
 		"	err := h.verify()\n	if err == nil {\n		err = h.fs.Unlink", "	err := error(nil)\n	if err == nil {\n		err = h.fs.Unlink"}}},

@@ -428,7 +428,7 @@ func (t *trial) short(flags ...string) (*run, protocol.Grant) {
 
 func beats(t *trial) {
 	r, g := t.short("--beats")
-	l, err := r.read(g.Lease * 3 / 4)
+	l, err := r.read(protocol.StopAfter(g.Lease))
 	if err != nil {
 		t.broken("no BEAT within three quarters of %v: %v", g.Lease, err)
 	}

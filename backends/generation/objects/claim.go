@@ -7,6 +7,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/generation"
+	"locksmith/backends/owner"
 )
 
 // A claim is our reservation.
@@ -22,15 +23,13 @@ func (a *attempt) reserve(ctx context.Context) error {
 	if a.Mine != nil {
 		return nil
 	}
-	t := ticket{at: max(a.lock.Today().UnixMicro(), 0), lease: a.Request.Owner.Lease, id: a.lock.NewID()}
-	if err := a.mayRemove(ctx, t); err != nil {
+	r, text, err := backend.Signed(a.lock.Address, a.lock.Env, a.Request.Owner, owner.Record.Format)
+	if err != nil {
 		return err
 	}
-	r := a.Request.Owner
-	r.ID, r.Acquired = t.id, a.lock.Today()
-	text, err := r.Format()
-	if err != nil {
-		return a.lock.Address.Usage("write owner record", err.Error(), "shorten the metadata")
+	t := ticket{at: max(r.Acquired.UnixMicro(), 0), lease: r.Lease, id: r.ID}
+	if err := a.mayRemove(ctx, t); err != nil {
+		return err
 	}
 	a.Mine = &claim{Claim: generation.NewClaim(a.Request.Clock, t.lease, t.id, text), lock: a.lock, ticket: t}
 	err = a.lock.Store.Put(ctx, t.reservation(), []byte(text))

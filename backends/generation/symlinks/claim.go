@@ -13,6 +13,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/generation"
+	"locksmith/backends/owner"
 	"locksmith/backends/posix"
 	"locksmith/protocol"
 )
@@ -186,13 +187,11 @@ func (a *attempt) register(ctx context.Context, newest uint64) (t ticket, record
 		a.place = &ticket{since: newest, at: max(a.lock.Today().UnixMicro(), 0), lease: a.Request.Owner.Lease}
 	}
 	t = *a.place
-	t.id = a.lock.NewID()
-	r := a.Request.Owner
-	r.ID, r.Acquired = t.id, a.lock.Today()
-	record, err = r.Format()
+	r, record, err := backend.Signed(a.lock.Address, a.lock.Env, a.Request.Owner, owner.Record.Format)
 	if err != nil {
-		return t, record, a.lock.Address.Usage("write owner record", err.Error(), "shorten the metadata")
+		return t, record, err
 	}
+	t.id = r.ID
 	record = strings.TrimSuffix(record, "\n")
 	err = a.lock.Dir.Symlink(ctx, record, t.record())
 	if absent(err) {
@@ -205,7 +204,7 @@ func (a *attempt) register(ctx context.Context, newest uint64) (t ticket, record
 	case maybeCreated(err):
 		return t, record, nil
 	case errors.Is(err, unix.ENAMETOOLONG):
-		return t, record, a.lock.Address.Usage("write owner record", "this file system has no room for it in a symbolic link", "shorten the metadata")
+		return t, record, a.lock.Address.LongRecord("this file system has no room for it in a symbolic link")
 	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EOPNOTSUPP), errors.Is(err, unix.ENOSYS):
 		return t, record, &backend.Error{Code: protocol.CannotCreate, Lock: string(a.lock.Address), Op: "write owner record", Err: err,
 			Hint: "the file system may have no symbolic links: choose another one"}

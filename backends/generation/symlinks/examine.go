@@ -159,24 +159,24 @@ func (x *examiner) heartbeats(ctx context.Context) error {
 	if err != nil {
 		return x.Fail("look at a directory", err)
 	}
-	waited, seen, err := x.Heartbeat(ctx, doctor.Heartbeat{
+	paused, seen, err := x.Heartbeat(ctx, doctor.Heartbeat{
 		Touch: func() error { return x.dir.Touch(ctx, d) },
 		Moved: func() (bool, error) {
 			now, err := x.dir.Look(ctx, d)
 			return now.Sign != first.Sign, err
 		},
-		Still: func(waited time.Duration) string {
-			return fmt.Sprintf("the time of a directory, set again and again for %v, did not change: living holders would be taken for dead", waited)
+		Still: func(watched time.Duration) string {
+			return fmt.Sprintf("the time of a directory, set again and again for %v, did not change: living holders would be taken for dead", watched)
 		},
 		Advice: otherPlace,
 	})
 	switch {
 	case err != nil || !seen:
 		return err
-	case waited > doctor.Coarse:
-		x.Tell.Weak(name, fmt.Sprintf("times of directories are coarse: one was seen to change after %v", waited), "use a --lease of 10s or more")
+	case paused > doctor.Coarse:
+		x.Tell.Weak(name, fmt.Sprintf("times of directories are coarse: one was seen to change after a wait of %v", paused), "use a --lease of 10s or more")
 	default:
-		x.Tell.Fit(name, fmt.Sprintf("the server set the time of a directory, and it was seen to change within %v", waited))
+		x.Tell.Fit(name, fmt.Sprintf("the server set the time of a directory, and it was seen to change after a wait of %v", paused))
 	}
 	return nil
 }

@@ -15,6 +15,9 @@ import (
 	"locksmith/protocol"
 )
 
+// kindsWithTokens are the kinds of locks whose holders get fencing tokens.
+const kindsWithTokens = "nfs:, sftp:, s3: and, with ?style=dir, mkdir:, ftp: and ftps:"
+
 func (a *app) check() *cobra.Command {
 	var r request.Named
 	token := flags.Number{Least: 1, Most: math.MaxUint64}
@@ -25,10 +28,10 @@ func (a *app) check() *cobra.Command {
 		Long: "Exit with 0 if N is the newest fencing token of LOCK, and say nothing: nobody has got the\n" +
 			"lock since. Otherwise say why not; the status is 79 if N is not the newest. For scripts that\n" +
 			"guard what a lock protects. Somebody may get the lock right after this: where it is possible,\n" +
-			"hand N to the place that is written to, and let that refuse smaller ones. Tokens have nfs:,\n" +
-			"sftp:, s3: and, with ?style=dir, mkdir:, ftp: and ftps:. To be sure, it makes a directory\n" +
-			"beside the lock and removes it, for which this user needs the right; of s3: it lists the\n" +
-			"objects, and makes none.",
+			"hand N to the place that is written to, and let that refuse smaller ones. Tokens have\n" +
+			kindsWithTokens + ". To be sure, it makes a\n" +
+			"directory beside the lock and removes it, for which this user needs the right; of s3: it\n" +
+			"lists the objects, and makes none.",
 		Example: "  locksmith check nfs:/shared/locks/billing --token \"$LOCKSMITH_TOKEN\"",
 	}
 	r.Add(c, a.self)
@@ -46,7 +49,7 @@ func (a *app) check() *cobra.Command {
 		newest, err := withDeadline(ctx, canonical, "look for the newest token", b.NewestToken)
 		if errors.Is(err, backend.ErrNoTokens) {
 			return &backend.Error{Code: protocol.Usage, Lock: canonical, Op: "check a token", Err: backend.ErrNoTokens,
-				Hint: "tokens have nfs:, sftp:, s3: and, with ?style=dir, mkdir:, ftp: and ftps:"}
+				Hint: "tokens have " + kindsWithTokens}
 		} else if err != nil {
 			return err
 		}

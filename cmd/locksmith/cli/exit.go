@@ -37,12 +37,9 @@ var hints = map[protocol.Code]string{
 // harmed what a lock guards, or would; then what ended a command before its work was done; then
 // what somebody has to mend; at last what may pass by itself.
 var severity = []int{
-	protocol.Gone.Exit(), protocol.CannotCreate.Exit(), bySignal, protocol.MaxHold.Exit(), protocol.Internal.Exit(), protocol.Config.Exit(),
+	protocol.Gone.Exit(), protocol.CannotCreate.Exit(), protocol.BySignal, protocol.MaxHold.Exit(), protocol.Internal.Exit(), protocol.Config.Exit(),
 	protocol.Usage.Exit(), protocol.Permission.Exit(), protocol.Unreachable.Exit(), protocol.Held.Exit(),
 }
-
-// bySignal plus a signal's number is the exit status of what the signal ends.
-const bySignal = 128
 
 // moreSevere returns the more severe of two exit statuses, which decides. A status of the
 // guarded command is less severe than all of ours, and 0 is the least.
@@ -54,7 +51,7 @@ func moreSevere(a, b int) int {
 }
 
 func rank(status int) int {
-	if i := slices.Index(severity, min(status, bySignal)); i >= 0 {
+	if i := slices.Index(severity, min(status, protocol.BySignal)); i >= 0 {
 		return i
 	}
 	return len(severity)
@@ -70,7 +67,7 @@ func exitStatus(err error) int {
 	code := codeOf(err)
 	signal, ok := errors.AsType[*locksmith.SignalError](err)
 	if ok && code.Exit() != protocol.Gone.Exit() && code != protocol.Cancelled {
-		return bySignal + int(signal.Signal.(syscall.Signal))
+		return protocol.BySignal + int(signal.Signal.(syscall.Signal))
 	}
 	return code.Exit()
 }

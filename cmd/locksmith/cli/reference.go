@@ -44,7 +44,7 @@ func ExitStatuses() []Entry {
 func severities() string {
 	var all []string
 	for _, status := range severity {
-		all = append(all, strings.Replace(strconv.Itoa(status), strconv.Itoa(bySignal), "128+n", 1))
+		all = append(all, strings.Replace(strconv.Itoa(status), strconv.Itoa(protocol.BySignal), "128+n", 1))
 	}
 	return strings.Join(all, ", ")
 }

@@ -1,0 +1,10 @@
+package protocol
+
+import "time"
+
+// StopAfter returns for how long a holder with this lease may go on after the last proof that the
+// lock is still its own: three quarters of the lease. The helper counts from when it sent the last
+// request that succeeded, and says LOST then. A parent that asked for heartbeats counts from when
+// the last one was sent. Others begin when the whole lease is over, so a quarter of it is left to
+// stop in. The page README.md beside this file states the rule ("A parent", and 7. of "A helper").
+func StopAfter(lease time.Duration) time.Duration { return lease * 3 / 4 }
