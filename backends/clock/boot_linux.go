@@ -55,7 +55,23 @@ func (t *bootTimer) wait() {
 	var count [8]byte
 	if _, err := f.Read(count[:]); err == nil {
 		t.c <- time.Now()
+	} else {
+		t.disarm()
 	}
+}
+
+// disarm leaves the timer to the runtime, unless it was stopped. The kernel may refuse to wake the
+// runtime for one more descriptor, so that a timerfd cannot be waited for (epoll_ctl(2), ENOSPC and
+// ENOMEM).
+func (t *bootTimer) disarm() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.stopped {
+		return
+	}
+	_ = t.f.Close()
+	t.f = nil
+	t.first.Reset(max(t.due-Boot{}.Now(), 0))
 }
 
 // arm makes the timerfd, if any time is left to wait for.
@@ -78,7 +94,8 @@ func (t *bootTimer) arm() *os.File {
 	return t.f
 }
 
-func timerfd(d time.Duration) (int, error) {
+// timerfd returns a descriptor that becomes readable after d. Tests replace it.
+var timerfd = func(d time.Duration) (int, error) {
 	fd, err := unix.TimerfdCreate(unix.CLOCK_BOOTTIME, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
 	if err != nil {
 		return -1, err
