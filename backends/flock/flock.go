@@ -52,7 +52,9 @@ func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &attempt{lock: l, request: r, shared: r.Owner.Mode == "shared", pauses: r.Polls.Schedule(), looker: newLooker(l, r)}, nil
+	a := &attempt{lock: l, request: r, shared: r.Owner.Mode == "shared", pauses: r.Polls.Schedule(), looker: newLooker(l, r)}
+	a.looker.read = a.record
+	return a, nil
 }
 
 // NewestToken implements backend.Backend.

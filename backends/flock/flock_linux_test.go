@@ -15,6 +15,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
+	"locksmith/backends/backoff"
 	"locksmith/backends/detached"
 	"locksmith/backends/flocks"
 	"locksmith/backends/lockfile"
@@ -299,6 +300,39 @@ func TestOneOfSeveral(t *testing.T) {
 		backendtest.MustRelease(t, backendtest.MustAcquire(t, a))
 		p.LetGo()
 		p.Status()
+	}
+}
+
+// TestWatchersDoNotWakeEachOther: a refused try of one that watches the file is no event to the
+// others. Else a crowd of them would try without end.
+func TestWatchersDoNotWakeEachOther(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	h := mustHold(t, path)
+	r := backendtest.Request()
+	r.Several = true
+	r.Polls = &backoff.Config{Poll: backoff.Range{Min: time.Hour, Max: time.Hour}}
+	once := r
+	once.Timeout = firstLook // too short to look later
+	sleeper := attemptAt(t, path, r)
+	backendtest.MustBeHeld(t, sleeper)
+	woken := make(chan error, 1)
+	go func() { woken <- sleeper.Wait(t.Context()) }()
+	time.Sleep(50 * time.Millisecond) // it watches by then, or the test proves less
+	for _, r := range []backend.Request{r, once} {
+		a := attemptAt(t, path, r)
+		for range 3 {
+			if held := backendtest.MustBeHeld(t, a); held.Holder.ID != h.id {
+				t.Errorf("the holder is told as %+v, want its record", held.Holder)
+			}
+		}
+		defer a.close()
+	}
+	select {
+	case <-woken:
+		t.Error("a refused try wakes another that waits")
+	case <-time.After(50 * time.Millisecond):
+		backendtest.MustRelease(t, h)
+		backendtest.MustWork(t, <-woken)
 	}
 }
 
