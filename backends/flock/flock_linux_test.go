@@ -303,6 +303,29 @@ func TestOneOfSeveral(t *testing.T) {
 	}
 }
 
+// TestRemoveKeepsLaterSuccess: the last success goes while the file is there, and so while nobody
+// else has the lock. What the next holder puts down stays.
+func TestRemoveKeepsLaterSuccess(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "lock")
+	h := mustHold(t, path)
+	l := openLock(t, path).(*Lock)
+	backendtest.MustWork(t, l.RecordSuccess(t.Context(), h))
+	watch, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
+	backendtest.MustWork(t, err)
+	defer unix.Close(watch)
+	_, err = unix.InotifyAddWatch(watch, dir, unix.IN_DELETE)
+	backendtest.MustWork(t, err)
+	backendtest.MustWork(t, l.Remove(t.Context(), h))
+	events := make([]byte, 4096)
+	n, err := unix.Read(watch, events)
+	backendtest.MustWork(t, err)
+	file, success := strings.Index(string(events[:n]), "lock\x00"), strings.Index(string(events[:n]), "lock"+lockfile.SuccessSuffix+"\x00")
+	if file < 0 || success < 0 || file < success {
+		t.Errorf("the file goes in event %d, its success in event %d; want both, the success first", file, success)
+	}
+}
+
 // TestWatchersDoNotWakeEachOther: a refused try of one that watches the file is no event to the
 // others. Else a crowd of them would try without end.
 func TestWatchersDoNotWakeEachOther(t *testing.T) {
