@@ -112,7 +112,11 @@ func (l *Lock) LastSuccess(ctx context.Context, h backend.Hold) (*backend.Succes
 	if err := h.Heartbeat(ctx); err != nil {
 		return nil, err
 	}
-	return success.Last(ctx, lockfile.Successes{Path: l.path}, time.Now())
+	last, err := success.Last(ctx, lockfile.Successes{Path: l.path}, time.Now())
+	if err != nil {
+		return nil, l.fail("look for the last success", err)
+	}
+	return last, nil
 }
 
 func (l *Lock) lastSuccess() *backend.Success {
