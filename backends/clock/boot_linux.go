@@ -23,9 +23,11 @@ func (Boot) Now() time.Duration {
 
 // NewTimer implements Clock. A timer that comes due during a suspend fires at the resume, which a
 // timer of the runtime would not (timerfd_create(2)).
-func (b Boot) NewTimer(d time.Duration) Timer {
-	now := b.Now()
-	t := &bootTimer{due: now + min(d, math.MaxInt64-now), c: make(chan time.Time, 1)}
+func (Boot) NewTimer(d time.Duration) Timer { return newTimer(d, timerfd) }
+
+func newTimer(d time.Duration, timerfd func(time.Duration) (int, error)) *bootTimer {
+	now := Boot{}.Now()
+	t := &bootTimer{due: now + min(d, math.MaxInt64-now), c: make(chan time.Time, 1), timerfd: timerfd}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.first = time.AfterFunc(min(d, brief), t.wait)
@@ -37,8 +39,9 @@ func (b Boot) NewTimer(d time.Duration) Timer {
 const brief = 2 * time.Millisecond
 
 type bootTimer struct {
-	due time.Duration
-	c   chan time.Time
+	due     time.Duration
+	c       chan time.Time
+	timerfd func(time.Duration) (int, error) // makes a descriptor that becomes readable after so long
 
 	mu      sync.Mutex
 	first   *time.Timer
@@ -55,7 +58,23 @@ func (t *bootTimer) wait() {
 	var count [8]byte
 	if _, err := f.Read(count[:]); err == nil {
 		t.c <- time.Now()
+	} else {
+		t.disarm()
 	}
+}
+
+// disarm leaves the timer to the runtime, unless it was stopped. The kernel may refuse to wake the
+// runtime for one more descriptor, so that a timerfd cannot be waited for (epoll_ctl(2), ENOSPC and
+// ENOMEM).
+func (t *bootTimer) disarm() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.stopped {
+		return
+	}
+	_ = t.f.Close()
+	t.f = nil
+	t.first.Reset(max(t.due-Boot{}.Now(), 0))
 }
 
 // arm makes the timerfd, if any time is left to wait for.
@@ -68,7 +87,7 @@ func (t *bootTimer) arm() *os.File {
 	case left <= 0:
 		t.c <- time.Now()
 	default:
-		fd, err := timerfd(left)
+		fd, err := t.timerfd(left)
 		if err != nil { // out of descriptors: a timer that is late after a suspend is better than none
 			t.first.Reset(left)
 			break

@@ -5,12 +5,14 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // TestTimerfd: a timer makes a timerfd only if any time is left to wait for.
 func TestTimerfd(t *testing.T) {
 	due := func(d time.Duration) *bootTimer {
-		return &bootTimer{due: Boot{}.Now() + d, c: make(chan time.Time, 1), first: time.NewTimer(time.Hour)}
+		return &bootTimer{due: Boot{}.Now() + d, c: make(chan time.Time, 1), timerfd: timerfd, first: time.NewTimer(time.Hour)}
 	}
 	waiting := due(time.Hour)
 	f := waiting.arm()
@@ -30,5 +32,34 @@ func TestTimerfd(t *testing.T) {
 	}
 	if len(stopped.c) != 0 || len(late.c) != 1 {
 		t.Errorf("the stopped timer fired %d times, the late one %d times", len(stopped.c), len(late.c))
+	}
+}
+
+// TestTimerfdThatCannotBeWaitedFor: a timer fires even if the kernel refuses to watch its timerfd for
+// the runtime. It refuses to watch /dev/null, too.
+func TestTimerfdThatCannotBeWaitedFor(t *testing.T) {
+	made := 0
+	unwatched := func(time.Duration) (int, error) {
+		made++
+		return unix.Open("/dev/null", unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	}
+	const d = 20 * time.Millisecond
+	began := Boot{}.Now()
+	timer := newTimer(d, unwatched)
+	defer timer.Stop()
+	select {
+	case <-timer.C():
+		if after := (Boot{}.Now() - began); made == 0 || after < d {
+			t.Errorf("it fired after %v, and asked for %d descriptors; want %v or more, and one at least", after, made, d)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("the timer never fired")
+	}
+	stopped := newTimer(d, unwatched)
+	time.Sleep(d / 2)
+	stopped.Stop()
+	time.Sleep(2 * d)
+	if len(stopped.C()) > 0 {
+		t.Error("a stopped timer fired")
 	}
 }

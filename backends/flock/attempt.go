@@ -155,10 +155,19 @@ func (a *attempt) refusal() error {
 	e := &backend.HeldError{Lock: string(a.lock.address), Holder: backend.Holder{Verdict: owner.Unknown}}
 	if a.looksLater() {
 		e.Holder = a.looker.holder()
-	} else if r, err := a.lock.report(a.request.Owner.Place, flocks.Glance); err == nil && len(r.Holders) > 0 {
+	} else if r, err := a.lock.reportOn(a.record(), a.request.Owner.Place, flocks.Glance); err == nil && len(r.Holders) > 0 {
 		e.Holder = r.Holders[0]
 	}
 	return e
+}
+
+// record returns the record in the file. It does not open the file if we have it open: when that is
+// closed again, all who watch the file would wake (watch), and wake each other without end.
+func (a *attempt) record() *owner.Record {
+	if a.state == closed {
+		return a.lock.record()
+	}
+	return recordOf(a.file)
 }
 
 func (a *attempt) looksLater() bool { return a.request.Timeout > firstLook }

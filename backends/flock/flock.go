@@ -52,7 +52,9 @@ func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &attempt{lock: l, request: r, shared: r.Owner.Mode == "shared", pauses: r.Polls.Schedule(), looker: newLooker(l, r)}, nil
+	a := &attempt{lock: l, request: r, shared: r.Owner.Mode == "shared", pauses: r.Polls.Schedule(), looker: newLooker(l, r)}
+	a.looker.read = a.record
+	return a, nil
 }
 
 // NewestToken implements backend.Backend.
@@ -110,7 +112,11 @@ func (l *Lock) LastSuccess(ctx context.Context, h backend.Hold) (*backend.Succes
 	if err := h.Heartbeat(ctx); err != nil {
 		return nil, err
 	}
-	return success.Last(ctx, lockfile.Successes{Path: l.path}, time.Now())
+	last, err := success.Last(ctx, lockfile.Successes{Path: l.path}, time.Now())
+	if err != nil {
+		return nil, l.fail("look for the last success", err)
+	}
+	return last, nil
 }
 
 func (l *Lock) lastSuccess() *backend.Success {

@@ -15,6 +15,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
+	"locksmith/backends/backoff"
 	"locksmith/backends/detached"
 	"locksmith/backends/flocks"
 	"locksmith/backends/lockfile"
@@ -299,6 +300,62 @@ func TestOneOfSeveral(t *testing.T) {
 		backendtest.MustRelease(t, backendtest.MustAcquire(t, a))
 		p.LetGo()
 		p.Status()
+	}
+}
+
+// TestRemoveKeepsLaterSuccess: the last success goes while the file is there, and so while nobody
+// else has the lock. What the next holder puts down stays.
+func TestRemoveKeepsLaterSuccess(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "lock")
+	h := mustHold(t, path)
+	l := openLock(t, path).(*Lock)
+	backendtest.MustWork(t, l.RecordSuccess(t.Context(), h))
+	watch, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
+	backendtest.MustWork(t, err)
+	defer unix.Close(watch)
+	_, err = unix.InotifyAddWatch(watch, dir, unix.IN_DELETE)
+	backendtest.MustWork(t, err)
+	backendtest.MustWork(t, l.Remove(t.Context(), h))
+	events := make([]byte, 4096)
+	n, err := unix.Read(watch, events)
+	backendtest.MustWork(t, err)
+	file, success := strings.Index(string(events[:n]), "lock\x00"), strings.Index(string(events[:n]), "lock"+lockfile.SuccessSuffix+"\x00")
+	if file < 0 || success < 0 || file < success {
+		t.Errorf("the file goes in event %d, its success in event %d; want both, the success first", file, success)
+	}
+}
+
+// TestWatchersDoNotWakeEachOther: a refused try of one that watches the file is no event to the
+// others. Else a crowd of them would try without end.
+func TestWatchersDoNotWakeEachOther(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	h := mustHold(t, path)
+	r := backendtest.Request()
+	r.Several = true
+	r.Polls = &backoff.Config{Poll: backoff.Range{Min: time.Hour, Max: time.Hour}}
+	once := r
+	once.Timeout = firstLook // too short to look later
+	sleeper := attemptAt(t, path, r)
+	backendtest.MustBeHeld(t, sleeper)
+	woken := make(chan error, 1)
+	go func() { woken <- sleeper.Wait(t.Context()) }()
+	time.Sleep(50 * time.Millisecond) // it watches by then, or the test proves less
+	for _, r := range []backend.Request{r, once} {
+		a := attemptAt(t, path, r)
+		for range 3 {
+			if held := backendtest.MustBeHeld(t, a); held.Holder.ID != h.id {
+				t.Errorf("the holder is told as %+v, want its record", held.Holder)
+			}
+		}
+		defer a.close()
+	}
+	select {
+	case <-woken:
+		t.Error("a refused try wakes another that waits")
+	case <-time.After(50 * time.Millisecond):
+		backendtest.MustRelease(t, h)
+		backendtest.MustWork(t, <-woken)
 	}
 }
 

@@ -32,6 +32,7 @@ import (
 // now is not worth a search. If all that it named have let the lock go, it begins anew.
 type looker struct {
 	lock      *Lock
+	read      func() *owner.Record // returns the record in the file, if there is one
 	here      owner.Place
 	clock     clock.Clock
 	usual     time.Duration // after a look that named a holder it pauses for this at least, after the first look for this at most
@@ -68,7 +69,7 @@ const (
 )
 
 func newLooker(l *Lock, r backend.Request) looker {
-	k := looker{lock: l, here: r.Owner.Place, clock: r.Clock, usual: nextLook}
+	k := looker{lock: l, read: l.record, here: r.Owner.Place, clock: r.Clock, usual: nextLook}
 	if r.Timeout != backend.NoLimit {
 		k.usual = min(k.usual, r.Timeout/2)
 	}
@@ -77,7 +78,7 @@ func newLooker(l *Lock, r backend.Request) looker {
 
 // holder is the first of those that have the lock, as far as that is known.
 func (k *looker) holder() backend.Holder {
-	record := k.lock.record()
+	record := k.read()
 	k.look(k.clock.Now(), record)
 	if all := k.lock.holders(k.named, record, k.here); len(all) > 0 {
 		return all[0]

@@ -56,6 +56,11 @@ func (l *Lock) record() *owner.Record {
 		return nil
 	}
 	defer f.Close()
+	return recordOf(f)
+}
+
+// recordOf is the record in an open file, if there is one.
+func recordOf(f *lockfile.File) *owner.Record {
 	if st, err := f.Stat(); err != nil || st.Kind != "" {
 		return nil
 	}

@@ -62,7 +62,8 @@ func (l *Lock) Remove(_ context.Context, held backend.Hold) error {
 	if err == nil {
 		defer f.Close()
 		if err = l.removable(f); err == nil {
-			err = errors.Join(f.Unlink(), lockfile.Successes{Path: l.path}.Clear())
+			// The success first: once the file is gone, the next holder may put down one of its own.
+			err = errors.Join(lockfile.Successes{Path: l.path}.Clear(), f.Unlink())
 		}
 	}
 	if err != nil {

@@ -35,8 +35,12 @@ func (l *Lock) Inspect(context.Context) (backend.Report, error) {
 
 // report tells who has the lock, and how many wait, as far as that can be seen.
 func (l *Lock) report(here owner.Place, look look) (backend.Report, error) {
+	return l.reportOn(l.record(), here, look)
+}
+
+// reportOn is report for a record that was read just now.
+func (l *Lock) reportOn(record *owner.Record, here owner.Place, look look) (backend.Report, error) {
 	report := backend.Report{Crowd: true} // those that wait leave no trace in the file: only AtLeast tells of them
-	record := l.record()
 	seen, err := look(l.path)
 	moved := false
 	if err == nil && len(seen.Takers) > 0 && len(seen.Keepers) == 0 { // the taker may have ended just then

@@ -1,5 +1,11 @@
 package local
 
+import (
+	"errors"
+
+	"locksmith/backends/lockfile"
+)
+
 // Batons are files that were the lock once and have been removed. The queue gave us their kernel
 // locks, and others may still sleep in that queue. So whoever has the kernel lock of a baton
 // keeps it until its own release: then a release wakes one of the others, and not all.
@@ -30,10 +36,14 @@ func (b batons) pass() {
 // already: if it is still the lock, openLock returns it; if it was removed, it becomes a baton.
 func (a *attempt) openLock() (File, error) {
 	if f := a.lock.queue.take(a.bell); f != nil {
-		if f.Named() == nil {
+		switch err := f.Named(); {
+		case err == nil:
 			return f, nil
+		case errors.Is(err, lockfile.ErrReplaced):
+			a.batons.add(f)
+		default: // it may still be the lock: as a baton of ours it would look kept by its holder
+			_ = f.Close()
 		}
-		a.batons.add(f)
 	}
 	return a.system.Open()
 }

@@ -52,7 +52,7 @@ func (l *Lock) breakIf(op string, meant func(content) bool) error {
 	case errors.As(err, &lives):
 		return l.held(op, err, lives.holder.Ending())
 	case errors.Is(err, errKept):
-		return l.held(op, err, "find out who with: fuser "+l.path)
+		return l.held(op, err, "find out who with: fuser "+backend.ShellWord(l.path))
 	}
 	return l.fail(op, err)
 }

@@ -58,11 +58,11 @@ func TestBreakWhileOpen(t *testing.T) {
 
 // TestBreakKept: somebody else has a kernel lock on a dead holder's file.
 func TestBreakKept(t *testing.T) {
-	path := t.TempDir() + "/lock"
+	path := t.TempDir() + "/a lock; echo"
 	r := backendtest.Request()
 	r.Owner.Helper = backendtest.DeadProcess(t)
 	dead := mustHold(t, attemptAt(t, path, r))
-	mustFail(t, openLock(t, path).(*Lock).Break(t.Context(), dead.ID()), protocol.Held, "fuser "+path)
+	mustFail(t, openLock(t, path).(*Lock).Break(t.Context(), dead.ID()), protocol.Held, "fuser '"+path+"'")
 	mustRelease(t, dead)
 }
 

@@ -2,6 +2,7 @@ package local
 
 import (
 	"fmt"
+	"strings"
 	"unicode"
 
 	"locksmith/backends/lockfile"
@@ -90,7 +91,17 @@ func (c content) sign() string {
 
 // unfinished reports whether a helper made the file, but has not written its whole record yet, or
 // never will.
-func (c content) unfinished() bool { return c.Record == nil && c.stat.Marked }
+func (c content) unfinished() bool { return c.Record == nil && c.stat.Marked && !c.isWhole() }
+
+// strange reports whether a helper made the file and wrote all of it, but we cannot read its record.
+// It may be a record of a later version.
+func (c content) strange() bool { return c.Record == nil && c.stat.Marked && c.isWhole() }
+
+// isWhole reports whether the text has all that a helper writes: the line of the pid, and that of the
+// record. A later version may write more than we read.
+func (c content) isWhole() bool {
+	return len(c.Text) > lockfile.MaxText || strings.Count(c.Text, "\n") > 1
+}
 
 // verdict judges the holder as seen from here.
 func (c content) verdict(here owner.Place) owner.Verdict {

@@ -127,6 +127,32 @@ func TestUnfinishedFileIsBrokenAfterGrace(t *testing.T) {
 	}
 }
 
+// TestStrangeRecordIsBrokenByLease: a record of ours that this version cannot read, as that of a later
+// version, is a holder's that nothing is known of. It is broken for a lease of silence only.
+func TestStrangeRecordIsBrokenByLease(t *testing.T) {
+	later := strings.Replace(recordText(t), " v="+owner.RecordVersion+" ", " v=later ", 1)
+	long := strings.TrimSuffix(later, "\n") + " more=" + strings.Repeat("x", maxContent) + "\n"
+	for name, content := range map[string]string{"later version": later, "longer than we read": long} {
+		t.Run(name, func(t *testing.T) {
+			path := putFile(t, content, os.ModeSticky)
+			r, c := fakeRequest()
+			a := attemptAt(t, path, r)
+			if h := mustBeHeld(t, a); h.Verdict != owner.Unknown || h.Record != nil || h.Note == "" || h.Blocked {
+				t.Errorf("the holder is told as %+v, want no record, a note why, and that a lease frees it", h)
+			}
+			c.advance(r.Owner.Lease)
+			mustBeHeld(t, a)
+			strict := r
+			strict.Strict = true
+			s := attemptAt(t, path, strict)
+			mustBeHeld(t, s)
+			c.advance(longTime)
+			mustBeHeld(t, s)
+			mustRelease(t, mustHold(t, a))
+		})
+	}
+}
+
 // TestMakerIsLeftAlone: a looker does not take the kernel lock of a file that was just made,
 // because its maker needs that lock. A breaker breaks the file only with that lock.
 func TestMakerIsLeftAlone(t *testing.T) {

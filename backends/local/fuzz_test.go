@@ -13,8 +13,8 @@ import (
 )
 
 // FuzzContent: a file without a record of ours never counts as a dead holder's, unless it holds
-// only the pid of a process that does not exist. An unfinished file of ours is judged by nothing
-// that is written in it.
+// only the pid of a process that does not exist. A file of ours without such a record is judged by
+// nothing that is written in it, and is either unfinished or strange.
 func FuzzContent(f *testing.F) {
 	text, err := lockfile.Format(ownRecord())
 	if err != nil {
@@ -30,8 +30,8 @@ func FuzzContent(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		c, marked := parse(s), parse(s)
 		marked.stat.Marked = true
-		if marked.Record == nil && (marked.verdict(here) != owner.Unknown || !marked.unfinished()) {
-			t.Fatalf("%q, not finished, is %s", s, marked.verdict(here))
+		if marked.Record == nil && (marked.verdict(here) != owner.Unknown || marked.unfinished() == marked.strange()) {
+			t.Fatalf("%q, marked, is %s; unfinished: %v, strange: %v", s, marked.verdict(here), marked.unfinished(), marked.strange())
 		}
 		r := c.Record
 		switch {

@@ -127,7 +127,7 @@ func (l *Lock) holder(c content, v owner.Verdict, locked func() bool) backend.Ho
 		h = h.Sticky(l.address)
 	case c.stat.Ino == 0:
 		h.Advice, h.Blocked = "see as root whose it is: locksmith status "+backend.ShellWord(string(l.address)), !locked()
-	case c.Record != nil || c.PID != 0 || c.unfinished():
+	case c.Record != nil || c.PID != 0 || c.unfinished() || c.strange():
 	case c.ofKernel():
 		h.Advice, h.Blocked = "write "+kernelKind(l.path), true
 	case c.Text != "":

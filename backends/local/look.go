@@ -100,6 +100,9 @@ func (a *attempt) rule(c content) (sign string, rules []watch.Rule) {
 		// file still there.
 		sign += " unfinished"
 		r.Lease = grace
+	case c.strange():
+		// Its lease cannot be read, so it is believed for as long as we ask to be.
+		r = a.others.Rule(owner.Unknown, a.request.Owner.Lease)
 	case c.Record == nil:
 		r = a.others.Rule(c.judged(a.env.Judge), 0)
 	default:

@@ -1,6 +1,8 @@
 package local
 
 import (
+	"context"
+	"io/fs"
 	"os"
 	"os/exec"
 	"syscall"
@@ -57,4 +59,41 @@ func waitWithoutInotify(t *testing.T) {
 	if took := time.Since(begun); took > rareLook/2 {
 		t.Errorf("three waiters had the lock after %v: nothing woke them but rare looks", took)
 	}
+}
+
+// An unreadable system does not let this process read the lock file, but lets it watch the file, as
+// under landlock(7) and AppArmor.
+type unreadable struct{ *machine }
+
+func (unreadable) Open() (File, error) { return nil, fs.ErrPermission }
+
+// TestUnreadableFileThatCanBeWatched: a waiter for it sleeps, until the next look is due or the file
+// goes.
+func TestUnreadableFileThatCanBeWatched(t *testing.T) {
+	path := putFile(t, "1\n", 0)
+	r, c := fakeRequest()
+	a := attemptAt(t, path, r)
+	a.system = unreadable{a.system.(*machine)}
+	mustBeHeld(t, a)
+	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if err := a.Wait(short); err == nil {
+		t.Error("it does not sleep, but asks without a break")
+	}
+	for _, wake := range []func(){
+		func() { c.advance(slowLook) },
+		func() { backendtest.MustWork(t, os.Remove(path)) },
+	} {
+		woken := make(chan error, 1)
+		go func() { woken <- a.Wait(t.Context()) }()
+		time.Sleep(50 * time.Millisecond)
+		wake()
+		select {
+		case err := <-woken:
+			backendtest.MustWork(t, err)
+		case <-time.After(patience):
+			t.Fatal("it sleeps on")
+		}
+	}
+	mustRelease(t, mustHold(t, a))
 }

@@ -373,6 +373,23 @@ func TestLostLockPassesBatons(t *testing.T) {
 	backendtest.MustBeLost(t, h)
 }
 
+// An unlookable is a file for whose path the kernel once has no answer.
+type unlookable struct{ File }
+
+func (unlookable) Named() error { return unix.EIO }
+
+// TestTurnWithoutALook: a turn at the file of a dead holder, whose path cannot be looked at for a
+// moment, does not make the file a baton. Else the waiter itself would keep the file from being
+// broken, by itself and by all others, for as long as it waits.
+func TestTurnWithoutALook(t *testing.T) {
+	path := deadLock(t)
+	a := attemptAt(t, path, backendtest.Request())
+	f := mustOpen(t, path)
+	mustLock(t, f)
+	a.lock.queue.place, a.lock.queue.file, a.lock.queue.bell = given, unlookable{f}, a.bell
+	mustRelease(t, mustHold(t, a))
+}
+
 // TestMostBatons: a process with too many batons lets go of the oldest.
 func TestMostBatons(t *testing.T) {
 	dir := t.TempDir()

@@ -17,7 +17,11 @@ func (l *Lock) LastSuccess(ctx context.Context, held backend.Hold) (*backend.Suc
 	if err != nil {
 		return nil, err
 	}
-	return success.Last(ctx, lockfile.Successes{Path: l.path}, now)
+	last, err := success.Last(ctx, lockfile.Successes{Path: l.path}, now)
+	if err != nil {
+		return nil, l.fail("look for the last success", err)
+	}
+	return last, nil
 }
 
 // now makes a heartbeat and returns its time, by the clock of the file system. The age of a success

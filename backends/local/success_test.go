@@ -14,6 +14,7 @@ import (
 
 	"locksmith/backends/backendtest"
 	"locksmith/backends/lockfile"
+	"locksmith/protocol"
 	"locksmith/test/lab"
 )
 
@@ -78,6 +79,30 @@ func TestStrangeSuccess(t *testing.T) {
 				t.Errorf("after RecordSuccess the last success is %v with the error %v, want none: %v", last, err, c.remains)
 			}
 		})
+	}
+}
+
+// TestSuccessThatCannotBeRead: if no descriptor is left to read the last success, that is an error. It
+// does not mean that there is none.
+func TestSuccessThatCannotBeRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	l := openLock(t, path).(*Lock)
+	h := mustHold(t, attemptAt(t, path, backendtest.Request()))
+	defer mustRelease(t, h)
+	backendtest.MustWork(t, l.RecordSuccess(t.Context(), h))
+	var limit unix.Rlimit
+	backendtest.MustWork(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &limit))
+	none := limit
+	none.Cur = 0
+	backendtest.MustWork(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &none))
+	last, err := l.LastSuccess(t.Context(), h)
+	backendtest.MustWork(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &limit))
+	mustFail(t, err, protocol.Internal, "last success")
+	if last != nil {
+		t.Errorf("beside its error LastSuccess gives %v, want nil", last)
+	}
+	if last, err := l.LastSuccess(t.Context(), h); last == nil || err != nil {
+		t.Errorf("with descriptors LastSuccess gives %v and the error %v, want the success", last, err)
 	}
 }
 

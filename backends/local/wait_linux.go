@@ -88,13 +88,14 @@ func (a *attempt) isUnchanged(f File) bool {
 	return err == nil && c.Text == a.seen.content.Text && f.Named() == nil
 }
 
-// watches is what to watch of a file. f is nil if we may not read the file; then inotify may not
-// watch it either.
+// watches is what to watch of a file. f is nil if we may not read the file. Then inotify may not
+// watch it either, unless only this process may not (landlock(7), AppArmor), and nothing tells
+// whether the file is still the same.
 func (a *attempt) watches(f File, timeout time.Duration) Watched {
-	if a.request.Several && a.seen.locked && !a.seen.watched.isHelper {
-		timeout = min(timeout, a.pauses.NextOr(slowLook)) // only the kernel's queue would tell (see mustQueue)
+	if f == nil || a.request.Several && a.seen.locked && !a.seen.watched.isHelper {
+		timeout = min(timeout, a.pauses.NextOr(slowLook)) // else only the kernel's queue would tell (see mustQueue)
 	}
-	return Watched{Still: func() bool { return f != nil && a.isUnchanged(f) }, Process: a.seen.watched, Events: a.events(),
+	return Watched{Still: func() bool { return f == nil || a.isUnchanged(f) }, Process: a.seen.watched, Events: a.events(),
 		Timeout: timeout, Pause: a.pauses.NextOr, Nap: a.longerNap, Several: a.request.Several}
 }
 

@@ -8,7 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
+	"locksmith/backends/backend"
 	"locksmith/backends/owner"
 	"locksmith/backends/success"
 	"locksmith/protocol"
@@ -37,10 +39,14 @@ type Successes struct{ Path string }
 
 var _ success.Store = Successes{}
 
-// List implements success.Store.
+// List implements success.Store. An error that says nothing of the file is one: what was done may not
+// be done again because of it.
 func (s Successes) List(context.Context) ([]success.Mark, error) {
 	path := s.Path + SuccessSuffix
 	st, text, err := readSuccess(path)
+	if backend.IsErrno(err, syscall.EIO, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM) {
+		return nil, err
+	}
 	if err != nil || !st.Own && isSticky(path) || st.Links > 1 {
 		return nil, nil
 	}

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"locksmith/backends/clock"
 	"locksmith/backends/process"
 )
 
@@ -46,7 +47,10 @@ func (w *Notifier) await(ctx context.Context, path string, events uint32, watche
 		}
 		defer process.CloseFD(end)
 	}
-	_ = process.PollFor(ctx, d, append(descriptors, watch, end)...)
+	// Without this a waiter for which no descriptor is left would ask the lock's place without a break.
+	if process.PollFor(ctx, d, append(descriptors, watch, end)...) != nil {
+		clock.Sleep(ctx, clock.Boot{}, d)
+	}
 }
 
 // Close ends the watching.

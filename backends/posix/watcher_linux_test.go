@@ -1,12 +1,16 @@
 package posix
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
+
+	"locksmith/backends/process"
 )
 
 func readable(t *testing.T, fd int) bool {
@@ -57,5 +61,33 @@ func TestOnePathAtATime(t *testing.T) {
 	_ = os.Mkdir(a, 0o755)
 	if fd := watch(a); readable(t, fd) {
 		t.Error("an event after the path came back")
+	}
+}
+
+// TestAwaitWithoutDescriptors: if no descriptor is left, a waiter sleeps all the same.
+func TestAwaitWithoutDescriptors(t *testing.T) {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	none := limit
+	none.Cur = 0
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &none); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = unix.Setrlimit(unix.RLIMIT_NOFILE, &limit) }()
+	var w Notifier
+	const d = 50 * time.Millisecond
+	begun := time.Now()
+	w.Await(t.Context(), "/", process.Process{}, d)
+	if after := time.Since(begun); after < d {
+		t.Errorf("without a descriptor Await returns after %v, want %v", after, d)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	begun = time.Now()
+	w.Await(ctx, "/", process.Process{}, time.Minute)
+	if after := time.Since(begun); after > time.Minute/2 {
+		t.Errorf("Await goes on for %v after its context", after)
 	}
 }

@@ -45,17 +45,41 @@ func exited(ctx context.Context, p Process) (<-chan struct{}, error) {
 	if err != nil {
 		return nil, err
 	}
-	done := make(chan struct{})
 	if fd < 0 {
+		done := make(chan struct{})
 		close(done)
 		return done, nil
 	}
+	return p.ended(ctx, fd), nil
+}
+
+// ended returns a channel that is closed when p has ended. It takes over fd, which tells that.
+func (p Process) ended(ctx context.Context, fd int) <-chan struct{} {
+	done := make(chan struct{})
 	go func() {
-		if Readable(ctx, fd) == nil {
+		if Readable(ctx, fd) == nil || p.goneWithin(ctx) {
 			close(done)
 		}
 	}()
-	return done, nil
+	return done
+}
+
+// goneWithin looks again and again whether p has ended, and reports whether it did before ctx. That
+// is for a descriptor that the kernel refuses to watch for the runtime (epoll_ctl(2), ENOSPC and
+// ENOMEM).
+func (p Process) goneWithin(ctx context.Context) bool {
+	again := time.NewTicker(time.Second)
+	defer again.Stop()
+	for ctx.Err() == nil {
+		if p.Gone() {
+			return true
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+		}
+	}
+	return false
 }
 
 // Readable takes over a pollable, non-blocking descriptor. It returns when poll reports anything
