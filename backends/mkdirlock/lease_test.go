@@ -98,6 +98,26 @@ func TestHeartbeatBetweenLookAndRemoval(t *testing.T) {
 	})
 }
 
+// TestSharingBeginsTheLease: a waiter that comes to share the lock holds it for a whole lease from
+// then on, though it made a heartbeat before, while it waited.
+func TestSharingBeginsTheLease(t *testing.T) {
+	for _, k := range []kindOfLock{tree, treeNumbered} {
+		t.Run(k.String(), func(t *testing.T) {
+			inBubble(t, func(t *testing.T, m *memory) {
+				old := newHost("elsewhere", m, k).take(t, "exclusive")
+				sharer, breaker := newHost("here", m, k).want(t, "shared"), newHost("there", m, k).want(t, "exclusive")
+				mustBeHeldBy(t, sharer, old)
+				mustBeHeldBy(t, breaker, old)
+				time.Sleep(lease/4 - time.Millisecond)
+				mustRelease(t, old)
+				h := mustHold(t, sharer)
+				time.Sleep(lease - time.Millisecond) // it is stopped
+				mustBeHeldBy(t, breaker, h)
+			})
+		})
+	}
+}
+
 // TestListingWithoutHeartbeatStartsTheLeaseAgain: a listing may miss a name while it is renamed.
 // So a missing heartbeat is a sign of life.
 func TestListingWithoutHeartbeatStartsTheLeaseAgain(t *testing.T) {
