@@ -401,6 +401,23 @@ func TestTendInACrowd(t *testing.T) {
 	})
 }
 
+// TestWaitInACrowd: a waiter that cannot count who waits, because the listing is too long, does not
+// try that again at every pause.
+func TestWaitInACrowd(t *testing.T) {
+	inBubble(t, func(t *testing.T, m *memory) {
+		dir := &crowded{memory: m}
+		h := newHost("here", m, plain).take(t, "exclusive")
+		a := newHost("there", dir, plain).want(t, "exclusive")
+		for range 4 {
+			mustBeHeldBy(t, a, h)
+			mustWork(t, a.Wait(t.Context()))
+		}
+		if dir.listings != 1 {
+			t.Errorf("a waiter listed a crowd %d times, want 1", dir.listings)
+		}
+	})
+}
+
 // TestBareEntry: a process that died while it removed its lock, or before it learned that it had
 // the lock, leaves an entry with nothing in it. That does not prove its owner dead. But no holder
 // relies on such an entry, so that even waiters that never go by a lease break it soon.
