@@ -324,3 +324,21 @@ func (b betweenReaps) Rmdir(ctx context.Context, name string) error {
 	b.before(name)
 	return b.Directory.Rmdir(ctx, name)
 }
+
+// TestStickyRootless: in a sticky directory root of a container without other users can remove no
+// more than any user. It does not empty what it cannot remove.
+func TestStickyRootless(t *testing.T) {
+	needRoot(t)
+	path := filepath.Join(publicDir(t, 0o777|os.ModeSticky), "lock")
+	alice := as(t, 1001, 0o022, path, plain, "exclusive", "1")
+	alice.Expect("OK")
+	alice.Kill()
+	before := leftovers(t, path)
+	carol := backendtest.AsRootless(t, 1003, 0o022, wish(path, plain, "exclusive", "0"))
+	if says := carol.Expect("ERR " + string(protocol.Held)); !strings.Contains(says, backend.StickyNote) {
+		t.Error(says)
+	}
+	if after := leftovers(t, path); !slices.Equal(before, after) {
+		t.Errorf("there was %q of a dead holder, and there is %q after a try of root of a container", before, after)
+	}
+}
