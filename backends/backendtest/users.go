@@ -34,10 +34,15 @@ type User struct{ *lab.Process }
 // lock.
 func As(t *testing.T, uid, umask int, wish string) User {
 	t.Helper()
-	cmd := lab.Copy(RoleUser, umaskVariable+"="+strconv.Itoa(umask), wishVariable+"="+wish)
-	cmd.Dir = "/"
+	cmd := userCommand(umask, wish)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid), Groups: []uint32{Staff}}}
 	return User{lab.Start(t, cmd)}
+}
+
+func userCommand(umask int, wish string) *exec.Cmd {
+	cmd := lab.Copy(RoleUser, umaskVariable+"="+strconv.Itoa(umask), wishVariable+"="+wish)
+	cmd.Dir = "/"
+	return cmd
 }
 
 // PlayUser is the other side of As, and returns the exit status. grant is called in the process

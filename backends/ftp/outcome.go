@@ -36,7 +36,7 @@ func (c *conn) judge(err error) outcome {
 		return done
 	case errors.As(err, &unsent), isReply && reply.Code == 421:
 		return unchanged
-	case isReply && reply.Code/100 == 2 && changes(verb):
+	case isReply && reply.Code/100 == 2 && changes(verb) && !aboutConnections(reply.Code):
 		return done // the library knows only one code for each command
 	case isReply && (reply.Code/100 == 4 || reply.Code/100 == 5):
 		return refused
@@ -45,6 +45,11 @@ func (c *conn) judge(err error) outcome {
 	}
 	return unchanged
 }
+
+// aboutConnections reports whether a code speaks of a connection (RFC 959, 4.2.1), as at the end of a
+// listing or of a session. If such a reply comes late, it is taken for that of a later command, which
+// it says nothing about.
+func aboutConnections(code int) bool { return code/10 == 22 }
 
 // changes reports whether a command changes something. RNFR changes nothing without the RNTO that
 // follows.

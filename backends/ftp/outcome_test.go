@@ -67,6 +67,8 @@ func TestOutcomes(t *testing.T) {
 	}{
 		{"other success", "", says("200 fine"), "done", 1},
 		{"success of many lines", "", says("250-done\r\n 421 in all\r\n250 done"), "done", 1},
+		{"end of a listing", "", says("226 listed once more\r\n550 no"), "unclear", 1},
+		{"goodbye", "", says("221 you were idle"), "unclear", 1},
 		{"refused", "", says("550 no"), "refused", 1},
 		{"refused otherwise", "", says("451 no"), "refused", 1},
 		{"refused in many lines", "", says("553-no\r\nnever\r\n553 no"), "refused", 1},

@@ -131,7 +131,7 @@ func TestUnfinishedFileIsBrokenAfterGrace(t *testing.T) {
 // version, is a holder's that nothing is known of. It is broken for a lease of silence only.
 func TestStrangeRecordIsBrokenByLease(t *testing.T) {
 	later := strings.Replace(recordText(t), " v="+owner.RecordVersion+" ", " v=later ", 1)
-	long := strings.TrimSuffix(later, "\n") + " more=" + strings.Repeat("x", maxContent) + "\n"
+	long := strings.TrimSuffix(later, "\n") + " more=" + strings.Repeat("x", lockfile.MaxText) + "\n"
 	for name, content := range map[string]string{"later version": later, "longer than we read": long} {
 		t.Run(name, func(t *testing.T) {
 			path := putFile(t, content, os.ModeSticky)

@@ -32,6 +32,7 @@ type attempt struct {
 	gate     gate
 	disk     dirs.Disk // dir, where it can do more; else nil
 	removes  bool      // what we made could be removed
+	strayed  bool      // in dir style: somebody holds L as a plain lock
 	fairness backoff.Fairness
 	deferred bool              // it has held back for writers for long enough
 	pauses   *backoff.Schedule // nil: those of the lock's Pace
@@ -235,6 +236,9 @@ func (a *attempt) Withdraw(ctx context.Context) error {
 		return err
 	}
 	if err := a.removeLock(ctx); err != nil {
+		return err
+	}
+	if err := a.leaveOtherStyle(ctx); err != nil {
 		return err
 	}
 	a.dir.Close()

@@ -129,6 +129,7 @@ func (a *attempt) breakDead(ctx context.Context, entries []labels.Entry) (*obser
 //	2  a heartbeat: our entry is there
 //	3  list L/lock: our entry is missing -> new ticket; any exclusive entry -> held;
 //	   none -> it is ours
+//	4  a heartbeat, unless step 2 has just made one: the lease begins
 //
 // From 1 on L/lock is not empty, so nobody can come to hold it exclusively.
 func (a *attempt) takeShared(ctx context.Context) (*hold, error) {
@@ -140,7 +141,8 @@ func (a *attempt) takeShared(ctx context.Context) (*hold, error) {
 			return nil, err
 		}
 	}
-	if len(a.mine.beats) == 0 || a.untilBeat() <= 0 {
+	beats := len(a.mine.beats) == 0 || a.untilBeat() <= 0
+	if beats {
 		if err := a.mine.refresh(ctx); err != nil {
 			return nil, err
 		}
@@ -168,6 +170,13 @@ func (a *attempt) takeShared(ctx context.Context) (*hold, error) {
 		return nil, a.held(*first)
 	case len(before) > 0:
 		return nil, backend.ErrAgain
+	}
+	if !beats && !a.lock.Tokens {
+		// The helper counts the lease from this Try on, and others from our last heartbeat.
+		// withToken makes one in any case.
+		if err := a.mine.refresh(ctx); err != nil {
+			return nil, err
+		}
 	}
 	return a.withToken(ctx, a.hold(), nil)
 }

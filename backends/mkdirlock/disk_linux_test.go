@@ -1,6 +1,7 @@
 package mkdirlock
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +18,7 @@ import (
 	"locksmith/backends/backendtest"
 	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/mkdirlock/disk"
+	"locksmith/backends/owner"
 	"locksmith/protocol"
 	"locksmith/test/lab"
 )
@@ -284,4 +286,59 @@ func TestLeftEmpty(t *testing.T) {
 	mustRelease(t, mustHold(t, waiter))
 	mustWork(t, os.Mkdir(path, 0o777))
 	mustBeHeld(t, attemptAt(t, path, plain, "exclusive"))
+}
+
+// TestReapKeepsItsPin: the reaper removes a dead holder's entry. Before it removes the emptied lock
+// a locker must not take that for abandoned, or a script could make the lock, and the reaper would
+// remove that one.
+func TestReapKeepsItsPin(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "lock")
+	acquired(t, attemptAt(t, path, plain, "exclusive")).claim.unpin() // as if its process had ended
+	d := &disk.Directory{Path: filepath.Dir(dir), Private: func() bool { return true }}
+	ofScript := false
+	place := placeOf(betweenReaps{d, func(name string) {
+		if filepath.Join(d.Path, name) != path {
+			return
+		}
+		if ofScript = d.RemoveAbandoned(t.Context(), name) == nil; ofScript {
+			mustWork(t, os.Mkdir(path, 0o777))
+		}
+	}})
+	place.Name = filepath.Base(dir)
+	place.Judge = func(owner.Record) owner.Verdict { return owner.Dead }
+	all, err := place.Reap(t.Context(), backend.Reaping{Remove: true})
+	mustWork(t, err)
+	if _, err := os.Lstat(path); len(all) != 1 || !all[0].Removed || ofScript || !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("of a dead holder reap says %+v; there is %v; a script made the lock anew before the reaper removed it: %v", all, err, ofScript)
+	}
+}
+
+// betweenReaps calls a function before each removal.
+type betweenReaps struct {
+	*disk.Directory
+	before func(name string)
+}
+
+func (b betweenReaps) Rmdir(ctx context.Context, name string) error {
+	b.before(name)
+	return b.Directory.Rmdir(ctx, name)
+}
+
+// TestStickyRootless: in a sticky directory root of a container without other users can remove no
+// more than any user. It does not empty what it cannot remove.
+func TestStickyRootless(t *testing.T) {
+	needRoot(t)
+	path := filepath.Join(publicDir(t, 0o777|os.ModeSticky), "lock")
+	alice := as(t, 1001, 0o022, path, plain, "exclusive", "1")
+	alice.Expect("OK")
+	alice.Kill()
+	before := leftovers(t, path)
+	carol := backendtest.AsRootless(t, 1003, 0o022, wish(path, plain, "exclusive", "0"))
+	if says := carol.Expect("ERR " + string(protocol.Held)); !strings.Contains(says, backend.StickyNote) {
+		t.Error(says)
+	}
+	if after := leftovers(t, path); !slices.Equal(before, after) {
+		t.Errorf("there was %q of a dead holder, and there is %q after a try of root of a container", before, after)
+	}
 }

@@ -98,6 +98,26 @@ func TestHeartbeatBetweenLookAndRemoval(t *testing.T) {
 	})
 }
 
+// TestSharingBeginsTheLease: a waiter that comes to share the lock holds it for a whole lease from
+// then on, though it made a heartbeat before, while it waited.
+func TestSharingBeginsTheLease(t *testing.T) {
+	for _, k := range []kindOfLock{dirStyle, numbered} {
+		t.Run(k.String(), func(t *testing.T) {
+			inBubble(t, func(t *testing.T, m *memory) {
+				old := newHost("elsewhere", m, k).take(t, "exclusive")
+				sharer, breaker := newHost("here", m, k).want(t, "shared"), newHost("there", m, k).want(t, "exclusive")
+				mustBeHeldBy(t, sharer, old)
+				mustBeHeldBy(t, breaker, old)
+				time.Sleep(lease/4 - time.Millisecond)
+				mustRelease(t, old)
+				h := mustHold(t, sharer)
+				time.Sleep(lease - time.Millisecond) // it is stopped
+				mustBeHeldBy(t, breaker, h)
+			})
+		})
+	}
+}
+
 // TestListingWithoutHeartbeatStartsTheLeaseAgain: a listing may miss a name while it is renamed.
 // So a missing heartbeat is a sign of life.
 func TestListingWithoutHeartbeatStartsTheLeaseAgain(t *testing.T) {
@@ -378,6 +398,23 @@ func TestTendInACrowd(t *testing.T) {
 		}
 		mustRelease(t, h)
 		mustBeTidy(t, m, plain)
+	})
+}
+
+// TestWaitInACrowd: a waiter that cannot count who waits, because the listing is too long, does not
+// try that again at every pause.
+func TestWaitInACrowd(t *testing.T) {
+	inBubble(t, func(t *testing.T, m *memory) {
+		dir := &crowded{memory: m}
+		h := newHost("here", m, plain).take(t, "exclusive")
+		a := newHost("there", dir, plain).want(t, "exclusive")
+		for range 4 {
+			mustBeHeldBy(t, a, h)
+			mustWork(t, a.Wait(t.Context()))
+		}
+		if dir.listings != 1 {
+			t.Errorf("a waiter listed a crowd %d times, want 1", dir.listings)
+		}
 	})
 }
 

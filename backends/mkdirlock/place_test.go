@@ -138,6 +138,8 @@ func TestOtherStyle(t *testing.T) {
 		}
 		mustWork(t, a.Withdraw(t.Context()))
 		mustStillHold(t, h)
+		mustRelease(t, h)
+		mustBeTidy(t, m, plain)
 	})
 	inBubble(t, func(t *testing.T, m *memory) {
 		h := newHost("here", m, numbered).take(t, "exclusive")

@@ -24,13 +24,16 @@ func (l *Lock) Reap(ctx context.Context, r backend.Reaping) ([]backend.Reaped, e
 	return reap.Place{
 		Env: l.Env, Dir: dir, Name: l.Name, Address: l.Address, Disk: l.disk(dir), Fail: l.fail, NoPlace: l.noPlace,
 		Missing: dirTree{l, dir}.missing, Seen: l.seen,
-		Break: func(ctx context.Context, at string, e labels.Entry, inside []string) error {
+		Break: func(ctx context.Context, at string, e labels.Entry, inside []string, then func() error) error {
 			pin, err := l.pin(ctx, dir, at)
 			if err != nil {
 				return err
 			}
 			defer dirs.Unpin(pin)
-			return l.removeEntry(ctx, dir, at, e.String(), inside)
+			if err := l.removeEntry(ctx, dir, at, e.String(), inside); err != nil {
+				return err
+			}
+			return then()
 		},
 	}.Reap(ctx, r)
 }

@@ -28,6 +28,7 @@ func (a *attempt) withToken(ctx context.Context, h *hold, err error) (*hold, err
 	}
 	if err != nil {
 		a.phase = unsure // we have the lock, perhaps; the next try finds out
+		a.strayed = backend.CodeOf(err) == protocol.Usage
 		return nil, err
 	}
 	return h, nil
@@ -88,6 +89,19 @@ func (l *Lock) fences(ctx context.Context, dir dirs.Dir) (tokens.Numbers, error)
 		return nil, l.Address.Usage("acquire", "somebody holds it in plain style", "use one address for all: with ?style=dir, or without")
 	}
 	return labels.FencesIn(names), nil
+}
+
+// leaveOtherStyle removes the empty L/lock from an L that somebody holds as a plain lock. Else that
+// holder could not remove L.
+func (a *attempt) leaveOtherStyle(ctx context.Context) error {
+	if !a.strayed {
+		return nil
+	}
+	if err := a.lock.removeIfEmpty(ctx, a.dir, a.lock.lock(), "leave a lock in plain style"); err != nil && !dirs.Unclear(err) {
+		return err
+	}
+	a.strayed = false
+	return nil
 }
 
 // removeOld removes tokens that were old already when ours was made. The newest of them stays

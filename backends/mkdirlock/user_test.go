@@ -18,12 +18,16 @@ import (
 // as starts a process of another user that waits for the lock, or tries once if waits is "0".
 func as(t *testing.T, uid, umask int, path string, k kindOfLock, mode, waits string) backendtest.User {
 	t.Helper()
-	return backendtest.As(t, uid, umask, strings.Join([]string{fmt.Sprint(int(k.style)), mode, waits, path}, " "))
+	return backendtest.As(t, uid, umask, wish(path, k, mode, waits))
+}
+
+func wish(path string, k kindOfLock, mode, waits string) string {
+	return strings.Join([]string{fmt.Sprint(int(k.style)), mode, waits, path}, " ")
 }
 
 func playUser() int {
-	return backendtest.PlayUser(func(ctx context.Context, wish string) (backend.Hold, error) {
-		what := strings.SplitN(wish, " ", 4)
+	return backendtest.PlayUser(func(ctx context.Context, asked string) (backend.Hold, error) {
+		what := strings.SplitN(asked, " ", 4)
 		k := plain
 		if what[0] != "0" {
 			k = dirStyle

@@ -141,9 +141,13 @@ func (a *attempt) count(ctx context.Context) {
 		return
 	}
 	around, _ := a.lock.around()
-	if names, err := a.dir.List(ctx, around); err == nil { // else the next Try tells
+	names, err := a.dir.List(ctx, around)
+	switch {
+	case err == nil:
 		a.crowd.Count(len(a.lock.reservationsIn(names)), len(names), now)
-	}
+	case errors.As(err, new(backend.TooLongError)):
+		a.crowd.Each = 0 // such a listing is more work for the server than many waiters are: never again
+	} // after any other error the next Try tells
 }
 
 // beatWaiting makes a heartbeat, if one is due, in the reservation or the entry that waits for

@@ -171,6 +171,7 @@ var smallDirectories = leased(concat(
 		{Name: "lease", Roles: roles(beating(1, by(bare, exclusive(0))), by(bare, exclusive(1))), Adversary: budget{Full: 1}},
 		{Name: "xs", Roles: roles(by(bare, exclusive(0)), rounds(2, by(bare, shared(1))))},
 		{Name: "wrong-waiting", Roles: roles(by(bare, exclusive(0)), by(bare, shared(1)), wrongly(by(bare, exclusive(2))))},
+		{Name: "lease-waiting", Roles: roles(by(bare, exclusive(0)), by(bare, shared(1))), Adversary: budget{Short: 1}},
 	})),
 	styled("tree", explore.Directories{Lock: lockName + "/lock"}, []explore.Config{
 		{Name: "xx", Roles: roles(rounds(2, alone(0)), rounds(2, alone(1)))},

@@ -29,6 +29,7 @@ const (
 	undone     = "succeeded, but its reservation was gone"
 	falseLoss  = "says that the lock is gone, but nobody had a reason" // to take it
 	lateHold   = "is given a hold whose lease is over"
+	earlyHold  = "is given a hold whose lease began before it tried"
 	deadHold   = "is given a hold, but its entry was gone"
 	robs       = "which is alive" // something of somebody is removed
 	newestGone = "removes the newest generation"

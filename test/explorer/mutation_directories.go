@@ -31,8 +31,12 @@ var mkdirMutations = []mutation{
 		{"dirstyle.go", "	names, err := a.lock.namesIn(ctx, a.dir, a.lock.lock(), \"list the lock directory\")\n	if err != nil {\n		return nil, err\n	}\n	var before",
 			"	names, err := append(early, a.mine.entry.String()), error(nil)\n	var before"}}},
 
-	{name: "share though the own entry is missing", breaks: deadHold, limit: 600_000, config: "bare-wrong-waiting", edits: []edit{{"dirstyle.go",
-		"	if !there || a.mine.late() {", "	if a.mine.late() {"}}},
+	{name: "share though the own entry is missing", breaks: deadHold, limit: 600_000, config: "bare-wrong-waiting", edits: []edit{
+		{"dirstyle.go", "	if !there || a.mine.late() {", "	if a.mine.late() {"},
+		{"dirstyle.go", "	if !beats && !a.lock.Tokens {", "	if false {"}}},
+
+	{name: "share by a heartbeat of an earlier try", breaks: earlyHold, config: "bare-lease-waiting", edits: []edit{{"dirstyle.go",
+		"	if !beats && !a.lock.Tokens {", "	if false {"}}},
 
 	{name: "no look at the own entry after the token", breaks: lateHold, config: "tree-lease", edits: []edit{{"tokens.go",
 		"; err == nil {\n		err = h.claim.refresh(ctx)\n	}", "; err == nil {\n		err = nil\n	}"}}},

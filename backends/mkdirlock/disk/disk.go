@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -127,7 +128,20 @@ func (d *Directory) MayRemove(name string) bool {
 		return true // the attempt will tell
 	}
 	me := uint32(os.Geteuid())
-	return uint32(around.Mode)&unix.S_ISVTX == 0 || me == 0 || me == around.Uid || me == it.Uid
+	return uint32(around.Mode)&unix.S_ISVTX == 0 || me == around.Uid || me == it.Uid || me == 0 && rules(it)
+}
+
+// unmapped is how the kernel shows a user or a group that our user namespace does not have.
+const unmapped = 65534
+
+// rules reports that root, as we are, may act for the owner of it. In a container root may do so
+// only for those users and groups that the container has (user_namespaces(7)).
+func rules(it unix.Stat_t) bool {
+	if it.Uid != unmapped && it.Gid != unmapped {
+		return true
+	}
+	users, err := os.ReadFile("/proc/self/uid_map")
+	return err != nil || strings.Join(strings.Fields(string(users)), " ") == "0 0 4294967295" // there it is nobody's own number
 }
 
 // Examine implements dirs.Examiner.

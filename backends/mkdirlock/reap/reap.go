@@ -30,8 +30,10 @@ type Place struct {
 	Missing func(ctx context.Context) error
 	// Seen is what the names in an entry tell.
 	Seen func(e labels.Entry, inside []string) watch.Seen
-	// Break removes an entry by its id, with what was seen in it.
-	Break func(ctx context.Context, at string, e labels.Entry, inside []string) error
+	// Break removes an entry by its id, with what was seen in it. If that succeeds, Break calls
+	// then, which removes the emptied directory. Until then returns, nobody takes that directory
+	// for abandoned.
+	Break func(ctx context.Context, at string, e labels.Entry, inside []string, then func() error) error
 }
 
 // Reap removes locks, and waiters, that are left over.

@@ -116,22 +116,23 @@ func (p *reaper) remove(ctx context.Context, f *finding) {
 // removeSilent removes an entry by its id if it has no new heartbeat, and then the directory
 // around it, which is empty and ours by that.
 func (p *reaper) removeSilent(ctx context.Context, f *finding) error {
-	if f.at != "" {
-		inside, err := p.see(ctx, f)
-		if err != nil {
-			return p.place.Fail("look at "+f.Path, err)
+	removeOwn := func() error {
+		if f.own == "" {
+			return nil
 		}
-		if beat, _ := labels.LatestBeat(inside); beat != f.beat {
-			return errMoved
-		}
-		if err := p.place.Break(ctx, f.at, f.entry, inside); err != nil {
-			return err
-		}
+		return p.removeDir(ctx, f, f.own)
 	}
-	if f.own == "" {
-		return nil
+	if f.at == "" {
+		return removeOwn()
 	}
-	return p.removeDir(ctx, f, f.own)
+	inside, err := p.see(ctx, f)
+	if err != nil {
+		return p.place.Fail("look at "+f.Path, err)
+	}
+	if beat, _ := labels.LatestBeat(inside); beat != f.beat {
+		return errMoved
+	}
+	return p.place.Break(ctx, f.at, f.entry, inside, removeOwn)
 }
 
 // removeEmpty removes an empty lock by its name. That hits somebody else's lock if it was made

@@ -224,7 +224,8 @@ func (x *Explorer) acquit(c *world) {
 }
 
 // provenIn: nobody is given a hold whose lease is over, or whose entry was removed before the Try
-// began.
+// began. In directories nobody is given a hold that has shown no sign of life since the Try began:
+// the helper counts the lease from then on.
 func (x *Explorer) provenIn(c *world, p int) {
 	q := &c.procs[p]
 	switch {
@@ -232,6 +233,10 @@ func (x *Explorer) provenIn(c *world, p int) {
 		c.violated("%s is given a hold whose lease is over", x.title(p))
 	case q.hopeless == q.serial:
 		c.violated("%s is given a hold, but its entry was gone before it tried", x.title(p))
+	case x.Config.Directories != nil && slices.ContainsFunc(c.tree, func(e places.Entry) bool {
+		return x.isEntry(e.Name) && x.names.Makers[e.Name] == steps.Maker{Process: p, Serial: q.serial} && e.Sign != lapsed && e.Sign < q.confirmed
+	}):
+		c.violated("%s is given a hold whose lease began before it tried", x.title(p))
 	}
 }
 

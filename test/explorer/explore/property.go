@@ -16,9 +16,6 @@ func (x *Explorer) heed(c *world, p int, n actors.Note) {
 		q.swept, q.hopeless = false, x.removed(c, p)
 		q.saw, q.sawAt = 0, 0
 		q.touched = c.now // the start, in case Try confirms nothing
-		if x.Config.Directories != nil {
-			q.touched -= steps.Millis(x.Config.Lease) / 4 // Try may rely on what it did up to a quarter of a lease before
-		}
 	case actors.NoteHeld:
 		x.granted(c, p, n)
 	case actors.NoteReleaseBegins:
