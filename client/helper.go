@@ -146,6 +146,23 @@ func (h *helper) read() {
 	}
 }
 
+// isTooSoon waits for the exit of a helper that has released its lock, and reports whether it did so
+// before this program let go: its status is 79 then, or 128 and more if the reason was a signal. A
+// helper of a pool does not exit, and does not tell.
+func (h *helper) isTooSoon() bool {
+	if h.serving != nil {
+		return false
+	}
+	select {
+	case <-h.exited:
+	case <-time.After(h.grace):
+		return false
+	}
+	const bySignal, lastSignal = 128, 64
+	status := h.cmd.ProcessState.ExitCode() // -1 if there was no process
+	return status == protocol.Gone.Exit() || status > bySignal && status < bySignal+lastSignal
+}
+
 // kill ends the helper's process, if it has one.
 func (h *helper) kill() {
 	if h.cmd.Process != nil {

@@ -172,6 +172,14 @@ func (l *Lock) loseHelper(err error) {
 	}
 }
 
+// checkStatus records a loss if the helper released the lock before Release asked it to, though its
+// line was read after that. The helper's exit status tells.
+func (l *Lock) checkStatus() {
+	if l.wasReleased() && l.helper.isTooSoon() {
+		l.lose(protocol.Gone, l.address+": lost: the helper released it before it was asked to; did it get a signal?")
+	}
+}
+
 // lose records the first loss.
 func (l *Lock) lose(code protocol.Code, text string) {
 	l.mu.Lock()
@@ -197,6 +205,7 @@ func (l *Lock) listen() {
 		select {
 		case r, ok := <-l.helper.lines:
 			if !ok {
+				l.checkStatus()
 				return
 			}
 			if ago, isBeat := l.hear(r); isBeat {

@@ -31,7 +31,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect as format } from 'node:util';
 
 const MAX_LINE = 4096;
-const TOO_SOON = 79; // the exit status of a helper that released a lock before its parent let go
+// The exit statuses of a helper that released a lock before its parent let go: 79, or 128 and a signal.
+const isTooSoon = (status) => status === 79 || (status > 128 && status < 192);
 const MAX_TIMER = 2 ** 31 - 1; // a longer timer would end at once
 
 /** What is wrong with a lock. code: as in protocol/README.md, such as held or gone. */
@@ -190,7 +191,7 @@ export class Lock {
     await this._end();
     if (!(await this._within(2_000, this.#ended))) this._process.stdout.destroy(); // a process that a wrapper left running may keep the pipe
     this._process.stderr?.unref();
-    if (this.#released && this._process.exitCode === TOO_SOON) {
+    if (this.#released && isTooSoon(this._process.exitCode)) {
       this.#lose('gone', `${this.address}: lost: the helper released it before it was asked to`);
     }
     if (!this.#released) {

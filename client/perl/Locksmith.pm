@@ -12,7 +12,7 @@ use Time::HiRes ();
 our $VERSION = '1.0';
 
 use constant MAX_LINE => 4096;
-use constant TOO_SOON => 79;    # the exit status of a helper that released a lock before its parent let go
+use constant TOO_SOON => 79;    # the exit status of a helper that released a lock before its parent let go; because of a signal it is 128 and more
 
 sub acquire {
     my ($class, $lock, %o) = @_;
@@ -94,7 +94,9 @@ sub unlock {
     $self->_end;
     1 while !$self->{released} && !$self->{ended} && $self->_hear(2);
     $self->_log;
-    $self->_lose('gone', 'the helper released it before it was asked to') if $self->{released} && ($self->{status} // 0) >> 8 == TOO_SOON;
+    my $status = ($self->{status} // 0) >> 8;
+    my $signalled = $status > 128 && $status < 192 && !$self->{told};
+    $self->_lose('gone', 'the helper released it before it was asked to') if $self->{released} && ($status == TOO_SOON || $signalled);
     $self->_lose('unreleased', 'the helper did not say that it has released the lock') unless $self->{released};
     _rethrow($self->{error}) if $self->{error};
     return 1;
@@ -250,10 +252,10 @@ sub _end {
     my $self = shift;
     close $self->{stdin} if $self->{stdin};
     local ($?, $!);
-    my ($begun, $told) = (_now(), 0);
+    my $begun = _now();
     while (!$self->_gone) {
         my $past = _now() - $begun;
-        kill TERM => $self->{locksmith} if $past > 1 && !$told++;
+        kill TERM => $self->{locksmith} if $past > 1 && !$self->{told}++;
         last if $past > $self->{kill_after};
         Time::HiRes::sleep(0.002);
     }

@@ -51,6 +51,7 @@ _Range = Tuple[float, float]
 _Log = Union[Callable[[str], object], bool, None]
 _MAX_LINE = 4096
 _TOO_SOON = 79  # the exit status of a helper that released a lock before its parent let go
+_BY_SIGNAL = range(129, 192)  # the same, because of a signal
 _LINE = re.compile(r"([A-Z]{1,16})((?: [a-z][a-z0-9_.-]{0,31}=[!-~]*)*?)(?: text=(.+))?\n")
 
 
@@ -235,6 +236,7 @@ class _Helper:
         self._on_lost, self._pid = on_lost, os.getpid()
         self._kill_after = float("inf") if kill_after is None else kill_after
         self._asked, self._released, self._mutex, self._over = False, False, threading.Lock(), threading.Event()
+        self._signalled = False  # by ourselves
         self._listener: Optional[threading.Thread] = None
         self._reading = threading.Lock()
         command = list(helper or [os.environ.get("LOCKSMITH") or "locksmith"])
@@ -287,7 +289,8 @@ class _Helper:
             self._end()
             if self._listener and threading.current_thread() is not self._listener:  # which calls on_lost
                 self._listener.join(2)
-            if self._released and self._process.returncode == _TOO_SOON:
+            status = self._process.returncode
+            if self._released and (status == _TOO_SOON or status in _BY_SIGNAL and not self._signalled):
                 self._lose("gone", f"{self.address}: lost: the helper released it before it was asked to")
             if not self._released:
                 self._lose("unreleased", f"{self.address}: release: the helper did not say that it has released the lock")
@@ -389,6 +392,7 @@ class _Helper:
             except subprocess.TimeoutExpired:
                 with contextlib.suppress(PermissionError):  # a wrapper of another user
                     if stop:
+                        self._signalled = True
                         stop()
         if not self._listener and self._reading.acquire(timeout=2):  # a process that a wrapper left running may keep the pipe
             self._stdout.close()

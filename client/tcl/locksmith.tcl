@@ -260,12 +260,13 @@ oo::class create ::locksmith::Lock {
     }
 
     method release {} {
-        my variable asked released error_ code_ address
+        my variable asked released error_ code_ address told
         if {$asked} {return 0}
         my Hear
         set asked 1
         set status [my End]
-        if {$released && $status eq $::locksmith::too_soon} {my Lose gone "the helper released it before it was asked to"}
+        set signalled [expr {[string is integer -strict $status] && $status > 128 && $status < 192 && !$told}]
+        if {$released && ($status eq $::locksmith::too_soon || $signalled)} {my Lose gone "the helper released it before it was asked to"}
         if {!$released} {my Lose unreleased "the helper did not say that it has released the lock"}
         if {$error_ ne ""} {throw LOST $code_ $error_}
         return 1
@@ -355,7 +356,7 @@ oo::class create ::locksmith::Lock {
     # End lets go, waits for the helper, kills it if it does not end, and returns its exit status.
     # A child of ours may keep the pipe open. So a second later SIGTERM tells the helper, too.
     method End {} {
-        my variable O channel_ ended released facts logged wake
+        my variable O channel_ ended released facts logged wake told
         after cancel $wake
         fileevent $channel_ readable {}
         set helper [pid $channel_]
