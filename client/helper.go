@@ -148,7 +148,7 @@ func (h *helper) read() {
 
 // isTooSoon waits for the exit of a helper that has released its lock, and reports whether it did so
 // before this program let go: its status is 79 then, or 128 and more if the reason was a signal. A
-// helper of a pool does not exit, and does not tell.
+// helper of a pool does not exit, and says so in its line (IsEarly).
 func (h *helper) isTooSoon() bool {
 	if h.serving != nil {
 		return false

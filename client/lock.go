@@ -255,7 +255,7 @@ func (l *Lock) hear(r reading) (ago time.Duration, isBeat bool) {
 		l.mu.Lock()
 		l.released, l.held = true, held
 		l.mu.Unlock()
-		if !l.asked.Load() {
+		if !l.asked.Load() || r.line.IsEarly() {
 			l.lose(protocol.Gone, fmt.Sprintf("%s: lost: the helper released it before it was asked to; did it get a signal?", l.address))
 		}
 	case r.line.Word == protocol.WordLost:
