@@ -23,6 +23,7 @@ type helper struct {
 	itself  bool     // it is this process's program
 	stdin   *os.File
 	stdout  *os.File
+	begun   time.Time       // when it was asked for the lock
 	lines   chan reading    // closed after the first error
 	seen    chan *HeldError // the latest holder; nil: the helper does not say
 	exited  chan struct{}   // closed when the process is gone
@@ -118,6 +119,7 @@ func (h *helper) spawn(log logSink) error {
 		logs = &relogger{to: log}
 		h.cmd.Stderr = logs
 	}
+	h.begun = time.Now()
 	if err := h.cmd.Start(); err != nil {
 		_, _ = stdin.Close(), stdout.Close()
 		return err

@@ -198,7 +198,7 @@ func (l *Lock) lose(code protocol.Code, text string) {
 func (l *Lock) listen() {
 	defer close(l.ended)
 	lease := l.grant.Lease
-	watchdog := time.NewTimer(lease * 3 / 4)
+	watchdog := time.NewTimer(believed(lease, 0, l.lateness()))
 	defer watchdog.Stop()
 	suspicious, last := false, time.Now()
 	for {
@@ -227,12 +227,22 @@ func (l *Lock) listen() {
 	}
 }
 
+// lateness is for how long the helper's OK may have waited in the pipe for us to read it: all the time
+// since the helper was asked, but for what the helper says that it waited. This process may have been
+// stopped since.
+func (l *Lock) lateness() time.Duration {
+	if l.helper.begun.IsZero() { // a fake
+		return 0
+	}
+	return time.Since(l.helper.begun) - l.grant.Waited
+}
+
 // backlog is how soon after another heartbeat one comes that, like it, has waited in the pipe
 // for us to read it. Such a heartbeat says nothing new. A helper sends them at least a second
 // apart, or a quarter of a short lease, however long the lease is.
 func backlog(lease time.Duration) time.Duration { return min(lease/64, time.Second/4) }
 
-// believed is for how long a heartbeat counts. It says how long ago it was sent, and comes gap
+// believed is for how long a heartbeat counts, or OK. It says how long ago it was sent, and comes gap
 // after the one before. Usually it counts for three quarters of the lease. If this process was
 // stopped, it may have come at any time in the gap. So it counts no longer than a lease from the
 // beginning of the gap, or else until the next one should come.

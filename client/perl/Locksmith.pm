@@ -24,6 +24,7 @@ sub acquire {
     }, $class;
     my @command = @{ delete $o{helper} // [$ENV{LOCKSMITH} || 'locksmith'] };
     my @locks = ref $lock ? @$lock : $lock;
+    my $begun = _now();
     $self->_spawn(@command, 'hold', '--parent', $$, '--stdin', 'watch', '--beats', _flags(%o), '--', @locks);
     my $line = eval { $self->_next } // '';    # a signal handler may die
     my $interrupted = $@;
@@ -32,7 +33,10 @@ sub acquire {
         $self->{lease} = $fields->{lease_ms} / 1000;
         $self->{tokens} = [split /,/, $fields->{token} // 0];
         @$self{qw(id mode waited)} = (@$fields{qw(id mode)}, ($fields->{waited_ms} // 0) / 1000);
-        $self->{heard} = $self->{looked} = _now();
+        # When this process did not run, OK may have waited in the pipe: since then, at most.
+        my $said = $begun + $self->{waited};
+        $self->{heard} = _now();
+        $self->{looked} = $said < $self->{heard} ? $said : $self->{heard};
         return $self;
     }
     $self->{unlocked} = 1;

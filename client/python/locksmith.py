@@ -241,6 +241,7 @@ class _Helper:
         self._reading = threading.Lock()
         command = list(helper or [os.environ.get("LOCKSMITH") or "locksmith"])
         command += ["hold", "--parent", str(os.getpid()), "--stdin", "watch", "--beats", *flags, "--", *locks]
+        self._begun, self._late = _now(), 0.0
         error = subprocess.PIPE if callable(log) else subprocess.DEVNULL if log is False else None
         try:
             self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=error,
@@ -328,6 +329,8 @@ class _Helper:
                                 f"{line[:100]!r}; is it the right program?")
         self.id, self.mode, self.lease, self.waited = fields.get("id", ""), fields.get("mode", ""), lease, _seconds(fields, "waited_ms") or 0.0
         self.tokens = [int(t) for t in tokens]
+        # So long may OK have waited in the pipe for us to read it. Perhaps this process did not run.
+        self._late = _now() - self._begun - self.waited
         lines: queue.Queue[bytes] = queue.Queue()
         threading.Thread(target=_read, args=(self._stdout, lines), daemon=True).start()
         self._listener = threading.Thread(target=self._listen, args=(lines,), daemon=True)
@@ -336,7 +339,7 @@ class _Helper:
     def _listen(self, lines: queue.Queue[bytes]) -> None:
         """Hear what the helper says, and notice when it has said nothing for too long."""
         last = _now()
-        deadline, late = last + self.lease * 3 / 4, False
+        deadline, late = last + min(self.lease * 3 / 4, max(self.lease - self._late, self.lease * 3 / 8)), False
         while True:
             try:
                 line = lines.get(timeout=max(0, min(deadline - _now(), self.lease / 16)))

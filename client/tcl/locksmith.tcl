@@ -182,6 +182,7 @@ oo::class create ::locksmith::Lock {
                 set stderr 2>@$theirs
             }
         }
+        set begun [now]
         set failed [catch {open |[list {*}$command $stderr] r+} channel_]
         if {[info exists theirs]} {close $theirs}
         if {$failed} {
@@ -199,7 +200,9 @@ oo::class create ::locksmith::Lock {
             my Readable 0.1
         }
         my First $line [lindex $helper 0]
-        set heard [set looked [now]]
+        # When this process did not run, OK may have waited in the pipe: since then, at most.
+        set heard [now]
+        set looked [expr {min($heard, $begun + [dict get $facts waited])}]
         fileevent $channel_ readable [list [self namespace]::my Turn]
         my Watchdog
     }

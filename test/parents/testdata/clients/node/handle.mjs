@@ -44,6 +44,18 @@ for (let taken = false; !taken;) { // without a turn of the event loop, until an
 }
 await assert.rejects(ended.release(), { name: 'LostError', code: 'gone' }, 'others had the lock');
 
+// An OK that may have been in the pipe while this process did not run counts for less.
+const silent = async (waited) => {
+  const says = `sleep 1; echo OK proto=1 mode=exclusive waited_ms=${waited} lease_ms=1600; exec sleep 60 2>&-`;
+  const lock = await acquire(address, { helper: ['sh', '-c', says], killAfter: 0, ref: true });
+  const begun = performance.now();
+  await once(lock.signal, 'abort');
+  await assert.rejects(lock.release(), { code: 'expired' });
+  return performance.now() - begun;
+};
+const [late, fresh] = await Promise.all([silent(0), silent(1000)]);
+assert.ok(late < fresh - 300, `the loss is told after ${late} and ${fresh} ms`);
+
 // With ref a lock keeps the process running, until somebody ends it; without, not.
 const client = new URL('../../../../../client/node/locksmith.mjs', import.meta.url);
 for (const [options, runs] of [['{}', false], ['{ ref: true }', true]]) {

@@ -48,3 +48,9 @@ foreach status {79 143} {
 # An object that is destroyed lets go.
 [locksmith acquire $address] destroy
 [locksmith try_acquire $address] release
+
+# An OK that may have been in the pipe while this process did not run is not believed without a heartbeat.
+set late {sh -c "sleep 2; echo OK proto=1 mode=exclusive waited_ms=0 lease_ms=2000; exec sleep 60 2>&-"}
+set lock [locksmith acquire $address -helper $late -kill_after 0]
+if {[$lock lost] eq "" || [$lock code] ne "expired"} {error "believed: [$lock code]"}
+$lock destroy
