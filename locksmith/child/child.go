@@ -189,6 +189,9 @@ func readBeginning(path string) {
 	}
 }
 
+// CallOff implements Starter.
+func (c *Command) CallOff(loss *locksmith.LossError) { c.stop(loss) }
+
 // cancelled returns the reason why the command is not to run any more, or nil.
 func (c *Command) cancelled(lock string) error {
 	if c.ctx.Err() == nil {
