@@ -23,6 +23,7 @@ type helper struct {
 	itself  bool     // it is this process's program
 	stdin   *os.File
 	stdout  *os.File
+	begun   time.Time       // when it was asked for the lock
 	lines   chan reading    // closed after the first error
 	seen    chan *HeldError // the latest holder; nil: the helper does not say
 	exited  chan struct{}   // closed when the process is gone
@@ -118,6 +119,7 @@ func (h *helper) spawn(log logSink) error {
 		logs = &relogger{to: log}
 		h.cmd.Stderr = logs
 	}
+	h.begun = time.Now()
 	if err := h.cmd.Start(); err != nil {
 		_, _ = stdin.Close(), stdout.Close()
 		return err
@@ -144,6 +146,23 @@ func (h *helper) read() {
 			return
 		}
 	}
+}
+
+// isTooSoon waits for the exit of a helper that has released its lock, and reports whether it did so
+// before this program let go: its status is 79 then, or 128 and more if the reason was a signal. A
+// helper of a pool does not exit, and says so in its line (IsEarly).
+func (h *helper) isTooSoon() bool {
+	if h.serving != nil {
+		return false
+	}
+	select {
+	case <-h.exited:
+	case <-time.After(h.grace):
+		return false
+	}
+	const lastSignal = 64
+	status := h.cmd.ProcessState.ExitCode() // -1 if there was no process
+	return status == protocol.Gone.Exit() || status > protocol.BySignal && status < protocol.BySignal+lastSignal
 }
 
 // kill ends the helper's process, if it has one.

@@ -172,6 +172,14 @@ func (l *Lock) loseHelper(err error) {
 	}
 }
 
+// checkStatus records a loss if the helper released the lock before Release asked it to, though its
+// line was read after that. The helper's exit status tells.
+func (l *Lock) checkStatus() {
+	if l.wasReleased() && l.helper.isTooSoon() {
+		l.lose(protocol.Gone, l.address+": lost: the helper released it before it was asked to; did it get a signal?")
+	}
+}
+
 // lose records the first loss.
 func (l *Lock) lose(code protocol.Code, text string) {
 	l.mu.Lock()
@@ -190,13 +198,14 @@ func (l *Lock) lose(code protocol.Code, text string) {
 func (l *Lock) listen() {
 	defer close(l.ended)
 	lease := l.grant.Lease
-	watchdog := time.NewTimer(protocol.StopAfter(lease))
+	watchdog := time.NewTimer(believed(lease, 0, l.lateness()))
 	defer watchdog.Stop()
 	suspicious, last := false, time.Now()
 	for {
 		select {
 		case r, ok := <-l.helper.lines:
 			if !ok {
+				l.checkStatus()
 				return
 			}
 			if ago, isBeat := l.hear(r); isBeat {
@@ -218,12 +227,22 @@ func (l *Lock) listen() {
 	}
 }
 
+// lateness is for how long the helper's OK may have waited in the pipe for us to read it: all the time
+// since the helper was asked, but for what the helper says that it waited. This process may have been
+// stopped since.
+func (l *Lock) lateness() time.Duration {
+	if l.helper.begun.IsZero() { // a fake
+		return 0
+	}
+	return time.Since(l.helper.begun) - l.grant.Waited
+}
+
 // backlog is how soon after another heartbeat one comes that, like it, has waited in the pipe
 // for us to read it. Such a heartbeat says nothing new. A helper sends them at least a second
 // apart, or a quarter of a short lease, however long the lease is.
 func backlog(lease time.Duration) time.Duration { return min(lease/64, time.Second/4) }
 
-// believed is for how long a heartbeat counts. It says how long ago it was sent, and comes gap
+// believed is for how long a heartbeat counts, or OK. It says how long ago it was sent, and comes gap
 // after the one before. Usually it counts for protocol.StopAfter(lease). If this process was
 // stopped, it may have come at any time in the gap. So it counts no longer than a lease from the
 // beginning of the gap, or else until the next one should come.
@@ -246,7 +265,7 @@ func (l *Lock) hear(r reading) (ago time.Duration, isBeat bool) {
 		l.mu.Lock()
 		l.released, l.held = true, held
 		l.mu.Unlock()
-		if !l.asked.Load() {
+		if !l.asked.Load() || r.line.IsEarly() {
 			l.lose(protocol.Gone, fmt.Sprintf("%s: lost: the helper released it before it was asked to; did it get a signal?", l.address))
 		}
 	case r.line.Word == protocol.WordLost:

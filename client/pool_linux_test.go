@@ -383,6 +383,37 @@ func TestPoolOfOthers(t *testing.T) {
 	}
 }
 
+// TestPoolReleasedTooSoon: a helper that says that it let go before the program did is believed, though
+// the program has called Release before the helper's line came.
+func TestPoolReleasedTooSoon(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "locksmith")
+	text := "#!/bin/sh\ncase \" $* \" in *\" --again \"*) ;; *) echo OK proto=1 waited_ms=0 lease_ms=60000; cat; echo RELEASED held_ms=0; exit;; esac\n" +
+		"echo READY proto=1\nwhile read -r word n rest; do case $word in\n" +
+		"ACQUIRE) echo BEGUN $n; echo OK $n proto=1 waited_ms=0 lease_ms=60000;;\n" +
+		"RELEASE) echo RELEASED $n held_ms=0 early=1;;\nesac; done\n"
+	if err := os.WriteFile(script, []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("LOCKSMITH", script)
+	p := &client.Pool{Size: 1}
+	defer p.Close()
+	l, err := p.Acquire(t.Context(), "local:/x") // by a process of its own
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Release(); err != nil {
+		t.Fatal(err)
+	}
+	lab.Eventually(t, "its helper is ready", func() bool { return p.Idle() == 1 })
+	if l, err = p.Acquire(t.Context(), "local:/x"); err != nil {
+		t.Fatal(err)
+	}
+	loss, isLost := errors.AsType[*client.LostError](l.Release())
+	if !isLost || loss.Code != client.CodeGone {
+		t.Errorf("Release returns %v, want a loss", l.Err())
+	}
+}
+
 var long = flag.Bool("long", false, "take as many locks as the promise says")
 
 // TestPoolLeavesNothing: after many locks, this process and its helpers have no more descriptors,

@@ -4,6 +4,7 @@ package client_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -45,6 +46,23 @@ func TestHelperEnded(t *testing.T) {
 		t.Errorf("Release after the helper let go returns %v, want the loss", err)
 	}
 	mustBeFree(t, path)
+}
+
+// TestReleasedTooSoon: a helper that says with its status that it let go before the program did is
+// believed, though the program has called Release before the helper's line came.
+func TestReleasedTooSoon(t *testing.T) {
+	for _, status := range []int{protocol.Gone.Exit(), 128 + int(syscall.SIGTERM)} {
+		address, _ := newLock(t)
+		l, err := client.Acquire(t.Context(), address, client.Helper("sh", "-c",
+			fmt.Sprintf("echo OK proto=1 waited_ms=0 lease_ms=60000; cat >/dev/null; echo RELEASED held_ms=0; exit %d", status)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		loss, isLost := errors.AsType[*client.LostError](l.Release())
+		if !isLost || loss.Code != protocol.Gone {
+			t.Errorf("Release returns %v of a helper with status %d, want a loss", l.Err(), status)
+		}
+	}
 }
 
 // TestNoHelperStays: a helper that hangs in its release is killed.

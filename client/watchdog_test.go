@@ -48,6 +48,35 @@ func TestWatchdog(t *testing.T) {
 	})
 }
 
+// TestLateOK: an OK that was in the pipe while this process was stopped counts less than one that
+// comes now. The time in which the helper waited for the lock does not matter.
+func TestLateOK(t *testing.T) {
+	const lease = 16 * time.Second
+	for _, c := range []struct{ passed, waited, want time.Duration }{
+		{0, 0, lease * 3 / 4}, {time.Second, 0, lease * 3 / 4}, {time.Hour, 0, lease * 3 / 8}, {time.Hour, time.Hour, lease * 3 / 4},
+		{time.Hour + lease/2, time.Hour, lease / 2}, {0, time.Second, lease * 3 / 4},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ok, err := protocol.Parse(fmt.Sprintf("OK proto=1 waited_ms=%d lease_ms=%d", c.waited.Milliseconds(), lease.Milliseconds()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			h := &helper{lines: make(chan reading), begun: time.Now()}
+			time.Sleep(c.passed)
+			l, err := newLock(t.Context(), "local:/x", []string{"local:/x"}, h, ok)
+			if err != nil {
+				t.Fatal(err)
+			}
+			begin := time.Now()
+			if <-l.Lost(); time.Since(begin) != c.want+lease/16 {
+				t.Errorf("%v after the helper was asked, OK after a wait of %v counts for %v, want %v", c.passed, c.waited, time.Since(begin)-lease/16, c.want)
+			}
+			close(h.lines)
+			<-l.ended
+		})
+	}
+}
+
 // TestBacklog: heartbeats that were in the pipe while this process was stopped count less than
 // those that come now. The watchdog waits for one that comes now, and no longer.
 func TestBacklog(t *testing.T) {

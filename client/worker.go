@@ -158,7 +158,7 @@ func (w *worker) serve(args []string, grace time.Duration) (*helper, error) {
 		return nil, errEnded
 	}
 	p := w.process
-	h := &helper{cmd: p.cmd, program: p.program, stdin: p.stdin, stdout: p.stdout, lines: make(chan reading, 1), exited: make(chan struct{}), grace: grace,
+	h := &helper{begun: time.Now(), cmd: p.cmd, program: p.program, stdin: p.stdin, stdout: p.stdout, lines: make(chan reading, 1), exited: make(chan struct{}), grace: grace,
 		serving: &serving{worker: w, number: n}}
 	begun := make(chan protocol.Line, 1)
 	w.seat, w.begun = h, begun

@@ -1,5 +1,3 @@
-//go:build !linux
-
 package locksmith
 
 import (
@@ -8,14 +6,11 @@ import (
 	"time"
 )
 
-// hangupLook is how often Hangup looks.
+// hangupLook is how often lookForHangup looks.
 const hangupLook = 100 * time.Millisecond
 
-// Hangup returns when the other end of a pipe or socket is gone: an end for reading, when nobody
-// can write to it any more; an end for writing, when nobody reads. It never reads or writes a byte,
-// and does not change the mode of the descriptor, which others may share. On these systems nothing
-// wakes it: macOS reports a hang-up only to those who poll for something, and Windows to nobody.
-func Hangup(ctx context.Context, f *os.File) error {
+// lookForHangup is Hangup for when nothing wakes it. It needs no descriptor of its own.
+func lookForHangup(ctx context.Context, f *os.File) error {
 	ticker := time.NewTicker(hangupLook)
 	defer ticker.Stop()
 	for {

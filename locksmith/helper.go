@@ -108,6 +108,14 @@ type Heir interface {
 	Inherit(lend func() ([]int, error))
 }
 
+// A Starter is a Client whose Start may take long.
+type Starter interface {
+	// CallOff is called while Start is under way, if the lock is lost. What has not begun must not
+	// begin: then Start returns an error that wraps the loss. If it has begun, Start returns nil, and
+	// Lost is called.
+	CallOff(*LossError)
+}
+
 // Run goes through a whole life and returns how long the lock was held. A nil error means that
 // the lock was held and released. If it was held and lost, the error is a *LossError. If it was
 // never held, the error is a *CancelledError, *TimeoutError, *RecentError, *backend.HeldError or
@@ -143,6 +151,9 @@ func (h *Helper) Run() (time.Duration, error) {
 	}
 	loss, err := s.start(grant)
 	if err != nil {
+		if calledOff := asLoss(err); calledOff != nil {
+			err = calledOff
+		}
 		_, err = s.abandon(err)
 		return 0, err
 	}

@@ -17,6 +17,7 @@ import (
 	"locksmith/backends/clock"
 	"locksmith/backends/detached"
 	"locksmith/backends/owner"
+	"locksmith/locksmith/events"
 	"locksmith/protocol"
 )
 
@@ -556,6 +557,46 @@ func TestSlowStart(t *testing.T) {
 		}
 	}
 }
+
+// A carefulStart is a slowStart that can be called off.
+type carefulStart struct {
+	slowStart
+	off atomic.Pointer[LossError]
+}
+
+func (c *carefulStart) CallOff(loss *LossError) { c.off.Store(loss) }
+
+func (c *carefulStart) Start(g protocol.Grant) error {
+	c.clock.(*jumpingClock).Sleep(c.takes)
+	if loss := c.off.Load(); loss != nil {
+		return &CancelledError{Lock: g.Lock, Cause: loss}
+	}
+	return c.slowStart.Start(g)
+}
+
+// TestStartCalledOff: a command does not begin if its lock was lost while it started. Nobody is told of
+// a loss, because nobody had the lock.
+func TestStartCalledOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		clk := &jumpingClock{start: clock.Runtime{}.Now()}
+		w := &world{clock: clk}
+		w.beatErr = func(int) error { w.inside = false; return backend.ErrGone }
+		c := &carefulStart{slowStart: slowStart{fakeClient: fakeClient{ctx: t.Context(), clock: clk}, takes: lease, started: func() { t.Error("the command begins after the loss of its lock") }}}
+		h := &Helper{Address: "fake:/x", Locker: w, Client: c, Timeout: Forever, ReleaseTimeout: time.Minute, Log: hclog.NewNullLogger(),
+			Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: lease}, Clock: clk}}
+		r := h.Record(nowhere{}, "") // which passes it on
+		held, err := h.Run()
+		r.Finish(held, err)
+		if err == nil || asLoss(err) != nil || c.lost != nil {
+			t.Errorf("Run returns %v, and tells of the loss %v; want an error, and no loss", err, c.lost)
+		}
+	})
+}
+
+// nowhere stores no events.
+type nowhere struct{}
+
+func (nowhere) Write(events.Event) error { return nil }
 
 // TestLateAtADeadPlace: a place that gave a lock, though too late, has answered. So if the place
 // does not answer after that, a helper that waits without a limit bears it for longer than a

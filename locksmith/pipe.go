@@ -108,7 +108,7 @@ func (p *Pipe) Lost(ctx context.Context, loss *LossError) {
 func (p *Pipe) Finish(held time.Duration, err error) {
 	switch {
 	case err == nil:
-		_ = p.tell(protocol.Released(held), lineTimeout)
+		_ = p.tell(p.released(held), lineTimeout)
 	case asLoss(err) == nil:
 		_ = p.tellOfHolder(p.failure(err), err)
 	}
@@ -123,6 +123,16 @@ func (p *Pipe) tellOfHolder(line protocol.Line, err error) error {
 		return nil
 	}
 	return p.tell(line, lineTimeout)
+}
+
+// released is the last line of a lock that was held. A helper that serves one lock after another has no
+// exit status for each, so the line says if a signal was the reason, and not the parent.
+func (p *Pipe) released(held time.Duration) protocol.Line {
+	line := protocol.Released(held)
+	if _, bySignal := errors.AsType[*SignalError](context.Cause(p.Parent)); bySignal && p.Number > 0 {
+		line = line.WithEarly()
+	}
+	return line
 }
 
 // failure is the line of an error, without what is known about the holder.

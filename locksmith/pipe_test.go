@@ -100,6 +100,22 @@ func TestOrderOfCalls(t *testing.T) {
 	}
 }
 
+// TestReleasedEarly: a helper that serves one lock after another tells of a release by a signal.
+func TestReleasedEarly(t *testing.T) {
+	for cause, want := range map[error]bool{ErrLetGo: false, ErrStdinClosed: false, &SignalError{os.Interrupt}: true} {
+		for _, number := range []uint64{0, 7} {
+			ctx, stop := context.WithCancelCause(t.Context())
+			stop(cause)
+			var out strings.Builder
+			(&Pipe{Out: &out, Parent: ctx, Clock: clock.Runtime{}, Number: number}).Finish(time.Second, nil)
+			line, err := protocol.Parse(out.String())
+			if err != nil || line.Word != protocol.WordReleased || line.IsEarly() != (want && number > 0) {
+				t.Errorf("after %v the line of request %d is %q, %v", cause, number, out.String(), err)
+			}
+		}
+	}
+}
+
 // TestErrorOnce: a parent that is slow to read finds one ERR line.
 func TestErrorOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

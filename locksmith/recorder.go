@@ -109,6 +109,13 @@ func (r *Recorder) Inherit(lend func() ([]int, error)) {
 	}
 }
 
+// CallOff implements Starter for a client that is one.
+func (r *Recorder) CallOff(loss *LossError) {
+	if starter, ok := r.Client.(Starter); ok {
+		starter.CallOff(loss)
+	}
+}
+
 func (r *Recorder) obstacle(held *backend.HeldError) obstacle {
 	o := obstacle{holder: HolderOf(held.Holder)}
 	if r.helper.Locks != nil && slices.Contains(r.locks, held.Lock) {

@@ -65,6 +65,9 @@ func (s *session) start(g protocol.Grant) (loss, err error) {
 			next = min(s.now()+s.every/4, s.lastMoment())
 		}
 	}
+	if starter, ok := client.(Starter); ok && loss != nil {
+		starter.CallOff(asLoss(loss))
+	}
 	_, err = told.Result()
 	return loss, err
 }

@@ -2,6 +2,7 @@ package locksmith
 
 import (
 	"context"
+	"errors"
 	"os"
 	"syscall"
 
@@ -17,8 +18,19 @@ const pollFor, pollGone = unix.POLLRDHUP, unix.POLLRDHUP | unix.POLLHUP | unix.P
 // Hangup returns when the other end of a pipe or socket is gone: an end for reading, when nobody
 // can write to it any more; an end for writing, when nobody reads. It never reads a byte, and
 // bytes that arrive do not wake it. It does not change the mode of the descriptor, which others
-// may share. It costs no thread.
+// may share. It costs no thread. If the system has no descriptor, memory or watch for it, it looks now
+// and then: a helper that cannot see its parent let go would keep the lock for as long as the parent
+// lives.
 func Hangup(ctx context.Context, f *os.File) error {
+	err := sleepToHangup(ctx, f)
+	if err == nil || ctx.Err() != nil || errors.Is(err, unix.EPERM) || errors.Is(err, unix.EBADF) { // the last two: f can never hang up
+		return err
+	}
+	return lookForHangup(ctx, f)
+}
+
+// sleepToHangup is Hangup if the kernel wakes it.
+func sleepToHangup(ctx context.Context, f *os.File) error {
 	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
 		return os.NewSyscallError("epoll_create1", err)

@@ -88,3 +88,12 @@ func (l Line) WithOwn() Line { return l.With(ownKey, "1") }
 
 // NeedsOwn reports whether the line is such a line.
 func (l Line) NeedsOwn() bool { return l.Word == WordErr && l.Value(ownKey) == "1" }
+
+// earlyKey says of a RELEASED that a signal was the reason, and not the parent.
+const earlyKey = "early"
+
+// WithEarly returns a RELEASED line that says that a signal was the reason.
+func (l Line) WithEarly() Line { return l.With(earlyKey, "1") }
+
+// IsEarly reports whether the line is such a line.
+func (l Line) IsEarly() bool { return l.Word == WordReleased && l.Value(earlyKey) == "1" }

@@ -31,7 +31,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect as format } from 'node:util';
 
 const MAX_LINE = 4096;
-const TOO_SOON = 79; // the exit status of a helper that released a lock before its parent let go
+// The exit statuses of a helper that released a lock before its parent let go: 79, or 128 and a signal.
+const isTooSoon = (status) => status === 79 || (status > 128 && status < 192);
 const MAX_TIMER = 2 ** 31 - 1; // a longer timer would end at once
 
 /** What is wrong with a lock. code: as in protocol/README.md, such as held or gone. */
@@ -163,6 +164,7 @@ export class Lock {
     const [program, ...before] = o.helper ?? [process.env.LOCKSMITH || 'locksmith'];
     this._program = program;
     this._killAfter = o.killAfter ?? 15_000;
+    this._begun = performance.now();
     this._process = spawn(program, [...before, ...args, '--', ...locks],
       { stdio: ['pipe', 'pipe', o.log ? 'pipe' : o.log === false ? 'ignore' : 'inherit'], env: { ...process.env, GOMAXPROCS: '1' } });
     this._exited = once(this._process, 'exit').catch((e) => { this._failed = e; });
@@ -190,7 +192,7 @@ export class Lock {
     await this._end();
     if (!(await this._within(2_000, this.#ended))) this._process.stdout.destroy(); // a process that a wrapper left running may keep the pipe
     this._process.stderr?.unref();
-    if (this.#released && this._process.exitCode === TOO_SOON) {
+    if (this.#released && isTooSoon(this._process.exitCode)) {
       this.#lose('gone', `${this.address}: lost: the helper released it before it was asked to`);
     }
     if (!this.#released) {
@@ -235,7 +237,8 @@ export class Lock {
 
   async #listen() {
     this.#last = performance.now();
-    this.#believe((this._lease * 3) / 4);
+    // So long may OK have waited in the pipe for us to read it. Perhaps this process did not run.
+    this.#believeSince(this.#last - this._begun - (this.waited || 0), 0);
     for await (const line of this._lines) {
       const { word, fields, text } = parse(line);
       if (word === 'BEAT') this.#beat(Number(fields.sent_ms) || 0);
@@ -258,6 +261,11 @@ export class Lock {
     const gap = performance.now() - this.#last;
     this.#last += gap;
     if (gap < Math.min(this._lease / 64, 250)) return; // a helper sends them a second apart, or a quarter of a lease
+    this.#believeSince(gap, ago);
+  }
+
+  /** Believes what the helper said at some time in a gap, and which was so old then. */
+  #believeSince(gap, ago) {
     this.#believe(Math.min((this._lease * 3) / 4 - ago, Math.max(this._lease - gap, (this._lease * 3) / 8)));
   }
 

@@ -12,7 +12,7 @@ use Time::HiRes ();
 our $VERSION = '1.0';
 
 use constant MAX_LINE => 4096;
-use constant TOO_SOON => 79;    # the exit status of a helper that released a lock before its parent let go
+use constant TOO_SOON => 79;    # the exit status of a helper that released a lock before its parent let go; because of a signal it is 128 and more
 
 sub acquire {
     my ($class, $lock, %o) = @_;
@@ -24,6 +24,7 @@ sub acquire {
     }, $class;
     my @command = @{ delete $o{helper} // [$ENV{LOCKSMITH} || 'locksmith'] };
     my @locks = ref $lock ? @$lock : $lock;
+    my $begun = _now();
     $self->_spawn(@command, 'hold', '--parent', $$, '--stdin', 'watch', '--beats', _flags(%o), '--', @locks);
     my $line = eval { $self->_next } // '';    # a signal handler may die
     my $interrupted = $@;
@@ -32,7 +33,10 @@ sub acquire {
         $self->{lease} = $fields->{lease_ms} / 1000;
         $self->{tokens} = [split /,/, $fields->{token} // 0];
         @$self{qw(id mode waited)} = (@$fields{qw(id mode)}, ($fields->{waited_ms} // 0) / 1000);
-        $self->{heard} = $self->{looked} = _now();
+        # When this process did not run, OK may have waited in the pipe: since then, at most.
+        my $said = $begun + $self->{waited};
+        $self->{heard} = _now();
+        $self->{looked} = $said < $self->{heard} ? $said : $self->{heard};
         return $self;
     }
     $self->{unlocked} = 1;
@@ -94,7 +98,9 @@ sub unlock {
     $self->_end;
     1 while !$self->{released} && !$self->{ended} && $self->_hear(2);
     $self->_log;
-    $self->_lose('gone', 'the helper released it before it was asked to') if $self->{released} && ($self->{status} // 0) >> 8 == TOO_SOON;
+    my $status = ($self->{status} // 0) >> 8;
+    my $signalled = $status > 128 && $status < 192 && !$self->{told};
+    $self->_lose('gone', 'the helper released it before it was asked to') if $self->{released} && ($status == TOO_SOON || $signalled);
     $self->_lose('unreleased', 'the helper did not say that it has released the lock') unless $self->{released};
     _rethrow($self->{error}) if $self->{error};
     return 1;
@@ -250,10 +256,10 @@ sub _end {
     my $self = shift;
     close $self->{stdin} if $self->{stdin};
     local ($?, $!);
-    my ($begun, $told) = (_now(), 0);
+    my $begun = _now();
     while (!$self->_gone) {
         my $past = _now() - $begun;
-        kill TERM => $self->{locksmith} if $past > 1 && !$told++;
+        kill TERM => $self->{locksmith} if $past > 1 && !$self->{told}++;
         last if $past > $self->{kill_after};
         Time::HiRes::sleep(0.002);
     }

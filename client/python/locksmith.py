@@ -51,6 +51,7 @@ _Range = Tuple[float, float]
 _Log = Union[Callable[[str], object], bool, None]
 _MAX_LINE = 4096
 _TOO_SOON = 79  # the exit status of a helper that released a lock before its parent let go
+_BY_SIGNAL = range(129, 192)  # the same, because of a signal
 _LINE = re.compile(r"([A-Z]{1,16})((?: [a-z][a-z0-9_.-]{0,31}=[!-~]*)*?)(?: text=(.+))?\n")
 
 
@@ -235,10 +236,12 @@ class _Helper:
         self._on_lost, self._pid = on_lost, os.getpid()
         self._kill_after = float("inf") if kill_after is None else kill_after
         self._asked, self._released, self._mutex, self._over = False, False, threading.Lock(), threading.Event()
+        self._signalled = False  # by ourselves
         self._listener: Optional[threading.Thread] = None
         self._reading = threading.Lock()
         command = list(helper or [os.environ.get("LOCKSMITH") or "locksmith"])
         command += ["hold", "--parent", str(os.getpid()), "--stdin", "watch", "--beats", *flags, "--", *locks]
+        self._begun, self._late = _now(), 0.0
         error = subprocess.PIPE if callable(log) else subprocess.DEVNULL if log is False else None
         try:
             self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=error,
@@ -287,7 +290,8 @@ class _Helper:
             self._end()
             if self._listener and threading.current_thread() is not self._listener:  # which calls on_lost
                 self._listener.join(2)
-            if self._released and self._process.returncode == _TOO_SOON:
+            status = self._process.returncode
+            if self._released and (status == _TOO_SOON or status in _BY_SIGNAL and not self._signalled):
                 self._lose("gone", f"{self.address}: lost: the helper released it before it was asked to")
             if not self._released:
                 self._lose("unreleased", f"{self.address}: release: the helper did not say that it has released the lock")
@@ -325,6 +329,8 @@ class _Helper:
                                 f"{line[:100]!r}; is it the right program?")
         self.id, self.mode, self.lease, self.waited = fields.get("id", ""), fields.get("mode", ""), lease, _seconds(fields, "waited_ms") or 0.0
         self.tokens = [int(t) for t in tokens]
+        # So long may OK have waited in the pipe for us to read it. Perhaps this process did not run.
+        self._late = _now() - self._begun - self.waited
         lines: queue.Queue[bytes] = queue.Queue()
         threading.Thread(target=_read, args=(self._stdout, lines), daemon=True).start()
         self._listener = threading.Thread(target=self._listen, args=(lines,), daemon=True)
@@ -333,7 +339,7 @@ class _Helper:
     def _listen(self, lines: queue.Queue[bytes]) -> None:
         """Hear what the helper says, and notice when it has said nothing for too long."""
         last = _now()
-        deadline, late = last + self.lease * 3 / 4, False
+        deadline, late = last + min(self.lease * 3 / 4, max(self.lease - self._late, self.lease * 3 / 8)), False
         while True:
             try:
                 line = lines.get(timeout=max(0, min(deadline - _now(), self.lease / 16)))
@@ -389,6 +395,7 @@ class _Helper:
             except subprocess.TimeoutExpired:
                 with contextlib.suppress(PermissionError):  # a wrapper of another user
                     if stop:
+                        self._signalled = True
                         stop()
         if not self._listener and self._reading.acquire(timeout=2):  # a process that a wrapper left running may keep the pipe
             self._stdout.close()

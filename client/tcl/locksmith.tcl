@@ -182,6 +182,7 @@ oo::class create ::locksmith::Lock {
                 set stderr 2>@$theirs
             }
         }
+        set begun [now]
         set failed [catch {open |[list {*}$command $stderr] r+} channel_]
         if {[info exists theirs]} {close $theirs}
         if {$failed} {
@@ -199,7 +200,9 @@ oo::class create ::locksmith::Lock {
             my Readable 0.1
         }
         my First $line [lindex $helper 0]
-        set heard [set looked [now]]
+        # When this process did not run, OK may have waited in the pipe: since then, at most.
+        set heard [now]
+        set looked [expr {min($heard, $begun + [dict get $facts waited])}]
         fileevent $channel_ readable [list [self namespace]::my Turn]
         my Watchdog
     }
@@ -260,12 +263,13 @@ oo::class create ::locksmith::Lock {
     }
 
     method release {} {
-        my variable asked released error_ code_ address
+        my variable asked released error_ code_ address told
         if {$asked} {return 0}
         my Hear
         set asked 1
         set status [my End]
-        if {$released && $status eq $::locksmith::too_soon} {my Lose gone "the helper released it before it was asked to"}
+        set signalled [expr {[string is integer -strict $status] && $status > 128 && $status < 192 && !$told}]
+        if {$released && ($status eq $::locksmith::too_soon || $signalled)} {my Lose gone "the helper released it before it was asked to"}
         if {!$released} {my Lose unreleased "the helper did not say that it has released the lock"}
         if {$error_ ne ""} {throw LOST $code_ $error_}
         return 1
@@ -355,7 +359,7 @@ oo::class create ::locksmith::Lock {
     # End lets go, waits for the helper, kills it if it does not end, and returns its exit status.
     # A child of ours may keep the pipe open. So a second later SIGTERM tells the helper, too.
     method End {} {
-        my variable O channel_ ended released facts logged wake
+        my variable O channel_ ended released facts logged wake told
         after cancel $wake
         fileevent $channel_ readable {}
         set helper [pid $channel_]

@@ -163,6 +163,7 @@ func (c *Command) Start(g protocol.Grant) error {
 	if c.Becomes {
 		return c.become(env, g.Lock)
 	}
+	readBeginning(c.path)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err := c.cancelled(g.Lock); err != nil {
@@ -173,6 +174,23 @@ func (c *Command) Start(g protocol.Grant) error {
 	go c.startAndReap(env, started)
 	return <-started
 }
+
+// readBeginning reads the beginning of a program that is started next. While execve(2) waits for a
+// disk, Go runs nothing else in this process: the parent's thread waits in vfork(2), and Go does not
+// know that it waits. A read is a wait that Go knows, so that meanwhile the lock is tended. It does
+// not matter if the program cannot be read.
+func readBeginning(path string) {
+	if st, err := os.Stat(path); err != nil || !st.Mode().IsRegular() { // the open of a FIFO would wait
+		return
+	}
+	if f, err := os.Open(path); err == nil {
+		_, _ = f.Read(make([]byte, 256))
+		_ = f.Close()
+	}
+}
+
+// CallOff implements Starter.
+func (c *Command) CallOff(loss *locksmith.LossError) { c.stop(loss) }
 
 // cancelled returns the reason why the command is not to run any more, or nil.
 func (c *Command) cancelled(lock string) error {

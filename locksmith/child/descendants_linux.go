@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -32,7 +33,7 @@ func (c *Command) askToEnd() {
 // kill kills those that are left.
 func (c *Command) kill() { c.signalAll(syscall.SIGKILL) }
 
-// signalAll signals the command alone where /proc does not show its descendants.
+// signalAll signals the command by itself, too, where /proc does not show all of its descendants.
 func (c *Command) signalAll(s syscall.Signal) {
 	if err := c.signalDescendants(s); err != nil {
 		c.Log.Debug("descendants of the command are not known", "error", err)
@@ -42,28 +43,33 @@ func (c *Command) signalAll(s syscall.Signal) {
 
 // signalDescendants sends a signal to the command and its descendants: to every descendant of this
 // process that /proc shows, except programs of our own, bystanders, and the descendants of both.
-// If a descendant forks at that moment, its child may escape, so the caller calls again. Without
-// /proc no process gets the signal, and an error is returned.
+// If a descendant forks at that moment, its child may escape, so the caller calls again. If /proc
+// does not show all processes, an error is returned, and only those that it shows get the signal.
 func (c *Command) signalDescendants(sig unix.Signal) error {
 	self, err := process.SelfInProc()
 	if err != nil {
 		return err
 	}
-	of := childrenByParent()
+	of, err := allChildren()
 	for _, pid := range ourNumbers(self, descendants(of, c.notBystanders(notOwn(self, of[self])))) {
 		_ = unix.Kill(pid, sig) // it may have ended meanwhile
 	}
-	return nil
+	return err
 }
 
 // anyLeft reports whether the command or an orphaned descendant of it is left, as far as /proc
-// shows: a child of ours that is neither a program of our own nor a bystander.
+// shows: a child of ours that is neither a program of our own nor a bystander. If the system lacks
+// something to look with, it looks again: nobody seen does not mean that nobody is left.
 func (c *Command) anyLeft() bool {
 	self, err := process.SelfInProc()
 	if err != nil {
 		return false // without /proc orphans do not become our children (setSubreaper)
 	}
-	return len(c.notBystanders(notOwn(self, childrenByParent()[self]))) > 0
+	of, err := allChildren()
+	for ; err != nil; of, err = allChildren() {
+		time.Sleep(killAgain)
+	}
+	return len(c.notBystanders(notOwn(self, of[self]))) > 0
 }
 
 // meetBystanders remembers who descends from us before there is a command. A script may have
@@ -99,7 +105,7 @@ func (c *Command) notBystanders(pids []int) []int {
 			return false
 		}
 		s, err := process.ReadStat(pid)
-		return err == nil && s.Start == start
+		return err == nil && s.Start == start || isShortage(err)
 	})
 }
 
@@ -125,21 +131,38 @@ func notOwn(self int, pids []int) []int {
 	})
 }
 
-// childrenByParent returns the children of all processes that /proc shows. Its numbers are those
-// in /proc.
+// childrenByParent is allChildren for a caller that can bear that some are missing.
 func childrenByParent() map[int][]int {
-	of := map[int][]int{}
-	entries, _ := os.ReadDir("/proc")
+	of, _ := allChildren()
+	return of
+}
+
+// allChildren returns the children of all processes that /proc shows. Its numbers are those in
+// /proc. The error says that some may be missing, because the system had no descriptor or memory to
+// look with.
+func allChildren() (of map[int][]int, err error) {
+	of = map[int][]int{}
+	entries, err := os.ReadDir("/proc")
 	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil {
+		pid, notPID := strconv.Atoi(e.Name())
+		if notPID != nil {
 			continue
 		}
-		if s, err := process.ReadStat(pid); err == nil && !s.Ended {
+		s, wrong := process.ReadStat(pid)
+		switch {
+		case wrong == nil && !s.Ended:
 			of[s.Parent] = append(of[s.Parent], pid)
+		case isShortage(wrong):
+			err = wrong
 		}
 	}
-	return of
+	return of, err
+}
+
+// isShortage reports whether an error says nothing of a process, but that the system had no
+// descriptor or memory to look with.
+func isShortage(err error) bool {
+	return errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) || errors.Is(err, unix.ENOMEM)
 }
 
 // ourNumbers turns numbers in /proc into numbers of our pid namespace, which is the namespace of

@@ -1,13 +1,17 @@
 package child
 
 import (
+	"errors"
 	"os/signal"
 	"syscall"
 	"testing"
 
 	"github.com/hashicorp/go-hclog"
 
+	"locksmith/backends/backend"
 	"locksmith/backends/clock"
+	"locksmith/locksmith"
+	"locksmith/protocol"
 )
 
 // TestEarlySignals: before the command runs, a signal may end us only if we are to become the
@@ -29,5 +33,18 @@ func TestEarlySignals(t *testing.T) {
 		}
 		c.CatchAll()
 		signal.Stop(c.signals.caught)
+	}
+}
+
+// TestCalledOff: a command whose lock is lost before it has begun does not begin.
+func TestCalledOff(t *testing.T) {
+	c := &Command{Argv: []string{"true"}, Tell: func(*backend.HeldError) {}, Clock: clock.Runtime{}, Log: hclog.NewNullLogger()}
+	if err := c.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	loss := &locksmith.LossError{Code: protocol.Gone}
+	c.CallOff(loss)
+	if err := c.Start(protocol.Grant{Lock: "fake:/x"}); !errors.Is(err, loss) || c.pid != 0 {
+		t.Errorf("Start returns %v, and the command's pid is %d; want the loss, and no command", err, c.pid)
 	}
 }

@@ -1,6 +1,6 @@
 // handle.mjs LOCK: what the client promises of a lock in a program's hands. It exits with 1 if it is not so.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import * as locksmith from '../../../../../client/node/locksmith.mjs';
@@ -32,9 +32,29 @@ assert.deepEqual(said, ['one', 'two']);
 await (await acquire(address, { helper: talkative, log: false })).release();
 
 // A helper that says with its status that it was too soon is believed, however late its line was read.
-const early = ['sh', '-c', 'echo OK proto=1 mode=exclusive waited_ms=0 lease_ms=60000; echo RELEASED held_ms=0; exit 79'];
-const lost = await acquire(address, { helper: early });
-await assert.rejects(lost.release(), { name: 'LostError', code: 'gone' });
+for (const status of [79, 143]) {
+  const early = ['sh', '-c', `echo OK proto=1 mode=exclusive waited_ms=0 lease_ms=60000; echo RELEASED held_ms=0; exit ${status}`];
+  const lost = await acquire(address, { helper: early });
+  await assert.rejects(lost.release(), { name: 'LostError', code: 'gone' }, `status ${status}`);
+}
+const ended = await acquire(address);
+process.kill((await tryAcquire(address).catch((e) => e)).holder.pid, 'SIGTERM');
+for (let taken = false; !taken;) { // without a turn of the event loop, until another has the lock
+  taken = spawnSync(process.env.LOCKSMITH || 'locksmith', ['run', '-n', address, '--', 'true'], { stdio: 'ignore' }).status === 0;
+}
+await assert.rejects(ended.release(), { name: 'LostError', code: 'gone' }, 'others had the lock');
+
+// An OK that may have been in the pipe while this process did not run counts for less.
+const silent = async (waited) => {
+  const says = `sleep 1; echo OK proto=1 mode=exclusive waited_ms=${waited} lease_ms=1600; exec sleep 60 2>&-`;
+  const lock = await acquire(address, { helper: ['sh', '-c', says], killAfter: 0, ref: true });
+  const begun = performance.now();
+  await once(lock.signal, 'abort');
+  await assert.rejects(lock.release(), { code: 'expired' });
+  return performance.now() - begun;
+};
+const [late, fresh] = await Promise.all([silent(0), silent(1000)]);
+assert.ok(late < fresh - 300, `the loss is told after ${late} and ${fresh} ms`);
 
 // With ref a lock keeps the process running, until somebody ends it; without, not.
 const client = new URL('../../../../../client/node/locksmith.mjs', import.meta.url);

@@ -45,6 +45,14 @@ die "said: @said" if "@said" ne 'one two';
 Locksmith->acquire($address, helper => \@talkative, log => 0)->unlock;
 
 # A helper that says with its status that it was too soon is believed, however late its line was read.
-my $early = 'echo OK proto=1 mode=exclusive waited_ms=0 lease_ms=60000; sleep 0.3; echo RELEASED held_ms=0; exit 79';
-$lock = Locksmith->acquire($address, helper => ['sh', '-c', $early]);
-refuses(qr/before it was asked to/, sub { $lock->unlock });
+for my $status (79, 143) {
+    my $early = "echo OK proto=1 mode=exclusive waited_ms=0 lease_ms=60000; sleep 0.3; echo RELEASED held_ms=0; exit $status";
+    $lock = Locksmith->acquire($address, helper => ['sh', '-c', $early]);
+    refuses(qr/before it was asked to/, sub { $lock->unlock });
+}
+
+# An OK that may have been in the pipe while this process did not run is not believed without a heartbeat.
+my $late = 'sleep 2; echo OK proto=1 mode=exclusive waited_ms=0 lease_ms=2000; exec sleep 60 2>&-';
+$lock = Locksmith->acquire($address, helper => ['sh', '-c', $late], kill_after => 0);
+die 'believed' if !$lock->lost || $lock->lost->code ne 'expired';
+refuses(qr/heard of/, sub { $lock->unlock });

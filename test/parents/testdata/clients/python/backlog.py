@@ -31,14 +31,14 @@ class Lines:
         raise queue.Empty
 
 
-def lost_at(*beats, stopped=True, lease=16):
-    """When the lock is lost that has these heartbeats."""
+def lost_at(*beats, stopped=True, lease=16, late=0):
+    """When the lock is lost that has these heartbeats, and an OK that may have been read so late."""
     global clock
     clock = 0.0
     lost.clear()
     lock = object.__new__(locksmith._Helper)
     lock.lease, lock.address, lock.error, lock.lost = lease, "local:/x", None, threading.Event()
-    lock._asked, lock._released, lock._mutex, lock._on_lost = False, False, threading.Lock(), lambda _: lost.append(clock)
+    lock._late, lock._asked, lock._released, lock._mutex, lock._on_lost = late, False, False, threading.Lock(), lambda _: lost.append(clock)
     lock._listen(Lines(stopped, *((at, b"BEAT sent_ms=0\n") for at in beats)))
     assert lock.error.code == "expired", lock.error
     return round(lost[0])
@@ -54,3 +54,6 @@ assert more == 44 + 12 + 1, more
 # Many, for the length of the lease, as those of link: are.
 many = lost_at(*range(8, 3600, 8), stopped=False, lease=3600)
 assert many > 3600, many
+# OK, too, may have been in the pipe.
+first = lost_at(stopped=False), lost_at(stopped=False, late=3600)
+assert first == (12 + 1, 6 + 1), first

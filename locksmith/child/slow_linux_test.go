@@ -1,0 +1,67 @@
+package child
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"golang.org/x/sys/unix"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/clock"
+	"locksmith/protocol"
+	"locksmith/test/lab"
+)
+
+// TestSlowProgram: while a disk does not give a program to the kernel, other goroutines of this process
+// run, so that the lock is tended. Here it is another open of the file that keeps the kernel waiting.
+func TestSlowProgram(t *testing.T) {
+	program, err := os.ReadFile("/bin/true")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "true")
+	if err := os.WriteFile(path, program, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	signal.Ignore(syscall.SIGIO)
+	file, err := unix.Open(path, unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := unix.FcntlInt(uintptr(file), unix.F_SETLEASE, unix.F_WRLCK); err != nil {
+		_ = unix.Close(file)
+		lab.Lacking(t, "no lease of a file to be had here: "+err.Error())
+	}
+	giveUp := time.AfterFunc(lab.Patience/2, func() { _ = unix.Close(file) }) // in case it is never done below
+	command := &Command{Argv: []string{path}, Tell: func(*backend.HeldError) {}, Clock: clock.Runtime{}, Log: hclog.NewNullLogger()}
+	if err := command.Prepare(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	started := make(chan error, 1)
+	begun := time.Now()
+	go func() { started <- command.Start(protocol.Grant{Lock: "fake:/x"}) }()
+	for range 20 {
+		time.Sleep(10 * time.Millisecond)
+	}
+	select {
+	case err := <-started:
+		t.Fatalf("the program started though the kernel could not have it: %v", err)
+	default:
+	}
+	if giveUp.Stop() {
+		_ = unix.Close(file)
+	}
+	if err := <-started; err != nil {
+		t.Fatal(err)
+	}
+	if late := time.Since(begun); late > lab.Patience/4 {
+		t.Errorf("for %v nothing else ran in this process", late)
+	}
+	<-command.allGone
+}

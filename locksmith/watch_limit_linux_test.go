@@ -1,0 +1,48 @@
+package locksmith
+
+import (
+	"context"
+	"os"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"locksmith/test/lab"
+)
+
+// TestHangupWithoutDescriptors: a parent that lets go is noticed even if no descriptor was left to
+// wait with. Otherwise the lock would be held for as long as the parent lives.
+func TestHangupWithoutDescriptors(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	var usual unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &usual); err != nil {
+		t.Fatal(err)
+	}
+	none := usual
+	none.Cur = 3
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &none); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), lab.Patience)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- Hangup(ctx, r) }()
+	select {
+	case err = <-done:
+		t.Errorf("Hangup gives up while both ends are open: %v", err)
+		done <- err
+	case <-time.After(300 * time.Millisecond):
+	}
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &usual); err != nil {
+		t.Fatal(err)
+	}
+	_ = w.Close()
+	if err := <-done; err != nil {
+		t.Errorf("the end went unnoticed: %v", err)
+	}
+}
