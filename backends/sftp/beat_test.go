@@ -3,9 +3,11 @@
 package sftp
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -76,4 +78,34 @@ func TestRewrittenLinks(t *testing.T) {
 	if left, _ := os.ReadDir(f.dir); len(left) > 0 {
 		t.Errorf("a server that is refused has something of a lock: %v", left)
 	}
+}
+
+// TestFailedHeartbeat: a server that could set the time before, and fails now, may do so again: its
+// disk has a fault, or is away. A waiter waits for that.
+func TestFailedHeartbeat(t *testing.T) {
+	t.Parallel()
+	f := startFake(t)
+	first, err := f.open(t).Attempt(backendtest.Request())
+	backendtest.MustWork(t, err)
+	holder := backendtest.MustHold(t, first)
+	var times atomic.Int32
+	f.when(func(r *asking) bool {
+		fails := r.kind == typeSetstat && times.Add(1) > 1
+		if fails {
+			r.code(statusFailure)
+		}
+		return fails
+	})
+	r := backendtest.Request()
+	r.Owner.Lease = minLease
+	a, err := f.open(t).Attempt(r)
+	backendtest.MustWork(t, err)
+	backendtest.MustBeHeld(t, a)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	if err := a.Wait(ctx); ctx.Err() == nil || times.Load() < 2 {
+		t.Errorf("the wait ends with %v after %d heartbeats", err, times.Load())
+	}
+	backendtest.MustWithdraw(t, a)
+	backendtest.MustRelease(t, holder)
 }
