@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -108,4 +109,44 @@ func TestFailedHeartbeat(t *testing.T) {
 	}
 	backendtest.MustWithdraw(t, a)
 	backendtest.MustRelease(t, holder)
+}
+
+// TestMountedDisk: the server's disk may be a mount that remembers what its directories were like,
+// until they are opened. Of a holder on another host a look shows each heartbeat.
+func TestMountedDisk(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	remembered := map[string]attrs{}
+	f := startFake(t).when(func(r *asking) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		switch r.kind {
+		case typeOpendir:
+			delete(remembered, r.path)
+		case typeLstat:
+			if st, err := os.Lstat(r.path); err == nil && remembered[r.path].flags == 0 {
+				remembered[r.path] = told(st)
+			}
+			if a := remembered[r.path]; a.flags != 0 {
+				r.to(newPacket(typeAttrs).uint32(r.id).attrs(a))
+				return true
+			}
+		}
+		return false
+	})
+	d := newSymlinkDir(f.server(t, testAddress).newSession("."), false)
+	defer d.close()
+	other := filepath.Join(f.dir, "other")
+	backendtest.MustWork(t, os.Mkdir(other, 0o777))
+	for n := range 3 {
+		beat := time.Unix(1_000_000+int64(n), 0)
+		backendtest.MustWork(t, os.Chtimes(other, beat, beat))
+		if seen, err := d.Look(t.Context(), "other"); err != nil || !seen.Modified.Equal(beat) {
+			t.Errorf("after heartbeat %d a look shows %v, %v", n, seen, err)
+		}
+	}
+	backendtest.MustWork(t, os.Remove(other))
+	if _, err := d.Look(t.Context(), "gone"); !errors.Is(err, syscall.ENOENT) {
+		t.Error(err)
+	}
 }
