@@ -29,22 +29,31 @@ func (n Name) TooLong(op string, err TooLongError) error {
 // directories. It does not limit the time, because each listing has its own.
 type Haul struct {
 	names, bytes int
-	begun        time.Time
+	took         time.Duration
+	last         time.Time // when something came last; zero: the time is not limited
 }
 
+// maxGap is how much of the time between two calls of Take counts. Servers have less time for an
+// answer. If more has passed, this process was stopped, for which the server is not to blame.
+const maxGap = 15 * time.Second
+
 // NewHaul returns the Haul of a listing that begins now.
-func NewHaul() *Haul { return &Haul{begun: time.Now()} }
+func NewHaul() *Haul { return &Haul{last: time.Now()} }
 
 // Take adds what has come. Its error is a TooLongError: then the caller must neither read nor keep
 // any more.
 func (h *Haul) Take(names, bytes int) error {
 	h.names, h.bytes = h.names+names, h.bytes+bytes
+	if !h.last.IsZero() {
+		now := time.Now()
+		h.took, h.last = h.took+min(now.Sub(h.last), maxGap), now
+	}
 	switch {
 	case h.names > MaxNames:
 		return TooLongError(fmt.Sprintf("more than %d names", MaxNames))
 	case h.bytes > MaxBytes:
 		return TooLongError(fmt.Sprintf("more than %d bytes", MaxBytes))
-	case !h.begun.IsZero() && time.Since(h.begun) > MaxTime:
+	case h.took > MaxTime:
 		return TooLongError(fmt.Sprintf("it does not end within %v", MaxTime))
 	}
 	return nil

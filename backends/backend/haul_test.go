@@ -33,3 +33,16 @@ func TestHaul(t *testing.T) {
 		}
 	})
 }
+
+// TestHaulOfStoppedProcess: a listing is not too long because this process was stopped meanwhile.
+func TestHaulOfStoppedProcess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := NewHaul()
+		for range 2 {
+			time.Sleep(time.Hour)
+			if err := h.Take(1, 10); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}

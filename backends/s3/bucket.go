@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -37,10 +38,11 @@ type bucket struct {
 	access  backend.Access
 	// client is made at the first request. Its error is a *backend.Error.
 	client func() (*s3.Client, error)
+	signed *atomic.Bool // a request was signed: there are credentials, or there were
 }
 
 func newBucket(a backend.Address, o options, access backend.Access) *bucket {
-	b := &bucket{address: a, options: o, access: access}
+	b := &bucket{address: a, options: o, access: access, signed: new(atomic.Bool)}
 	b.client = sync.OnceValues(b.connect)
 	return b
 }
@@ -74,7 +76,7 @@ func (b *bucket) connect() (*s3.Client, error) {
 	}
 	return s3.NewFromConfig(loaded, func(o *s3.Options) {
 		o.HTTPClient = single(transport)
-		o.APIOptions = append(o.APIOptions, markSent)
+		o.APIOptions = append(o.APIOptions, b.markSent)
 		o.Retryer = aws.NopRetryer{} // a repeated request takes its own first success for another's
 		o.UsePathStyle = b.options.pathStyle
 		if b.options.endpoint != "" {

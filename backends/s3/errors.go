@@ -94,7 +94,7 @@ func (b *bucket) failed(ctx context.Context, op string, err error) error {
 	// A service that is asked for credentials answers, too; its 404 says nothing about an
 	// object. A success that cannot be read was cut short on its way.
 	if isUnsigned(err) || !errors.As(err, &answer) || answer.HTTPStatusCode() == 0 || answer.HTTPStatusCode()/100 == 2 {
-		return &backend.Error{Code: protocol.Unreachable, Lock: b.address.String(), Op: op, Err: shortened(err), Hint: b.unreached(err), Lasts: lasts(err)}
+		return &backend.Error{Code: protocol.Unreachable, Lock: b.address.String(), Op: op, Err: shortened(err), Hint: b.unreached(err), Lasts: b.lasts(err)}
 	}
 	a := &answerError{status: answer.HTTPStatusCode()}
 	var api smithy.APIError
@@ -212,8 +212,12 @@ func off(r *smithyhttp.Response) string {
 }
 
 // lasts reports whether a request had no answer, and another like it will have none: there are
-// no credentials, or no such host, or a host whose certificate is not trusted.
-func lasts(err error) bool {
+// no credentials, or no such host, or a host whose certificate is not trusted. If there were
+// credentials before, they have run out, and whoever renews them may be away for a while.
+func (b *bucket) lasts(err error) bool {
+	if isUnsigned(err) && b.signed.Load() {
+		return false
+	}
 	if dns, ok := errors.AsType[*net.DNSError](err); ok {
 		return dns.IsNotFound
 	}
@@ -240,9 +244,10 @@ type sentError struct{ error }
 func (e sentError) Unwrap() error { return e.error }
 
 // markSent lets the library's errors tell whether the store is to blame.
-func markSent(s *middleware.Stack) error {
+func (b *bucket) markSent(s *middleware.Stack) error {
 	return s.Deserialize.Add(middleware.DeserializeMiddlewareFunc("markSent",
 		func(ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler) (out middleware.DeserializeOutput, m middleware.Metadata, err error) {
+			b.signed.Store(true)
 			if out, m, err = next.HandleDeserialize(ctx, in); err != nil {
 				err = sentError{err}
 			}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"locksmith/backends/backend"
 	"locksmith/protocol"
@@ -28,4 +30,16 @@ func TestEndlessPages(t *testing.T) {
 	if !errors.As(err, new(backend.TooLongError)) || backend.CodeOf(err) != protocol.CannotCreate || asked.Load() != 21 {
 		t.Errorf("an endless listing returns %v after %d requests, want 21", err, asked.Load())
 	}
+}
+
+// TestStoppedWhileReading: an answer that is read by a process which was stopped meanwhile is late,
+// and not too long. Only the first may pass.
+func TestStoppedWhileReading(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answer := &body{io.NopCloser(strings.NewReader("<ListBucketResult>")), backend.NewHaul()}
+		time.Sleep(time.Hour)
+		if _, err := io.ReadAll(answer); err != nil {
+			t.Error(err)
+		}
+	})
 }

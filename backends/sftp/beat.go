@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"strings"
 	"syscall"
 	"time"
 
@@ -95,12 +96,16 @@ func (e *ignoredError) Error() string {
 func (e *ignoredError) Unwrap() error { return syscall.EOPNOTSUPP }
 
 // Look implements symlinks.Dir. It counts the reservations, because the protocol does not tell
-// the number of links. There is no cache to refresh.
+// the number of links.
 func (d *symlinkDir) Look(ctx context.Context, name string) (symlinks.Sight, error) {
 	if name == symlinks.Reservations {
 		return d.count(ctx)
 	}
-	a, err := d.lstat(ctx, name)
+	look := d.lstatFresh
+	if strings.HasPrefix(name, symlinks.Generations+"/") { // a link, which never changes
+		look = d.lstat
+	}
+	a, err := look(ctx, name)
 	if err != nil {
 		return symlinks.Sight{}, d.asRefusal(d.op("look at", name), err)
 	}

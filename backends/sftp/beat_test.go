@@ -3,9 +3,12 @@
 package sftp
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -75,5 +78,75 @@ func TestRewrittenLinks(t *testing.T) {
 	backendtest.MustWithdraw(t, a)
 	if left, _ := os.ReadDir(f.dir); len(left) > 0 {
 		t.Errorf("a server that is refused has something of a lock: %v", left)
+	}
+}
+
+// TestFailedHeartbeat: a server that could set the time before, and fails now, may do so again: its
+// disk has a fault, or is away. A waiter waits for that.
+func TestFailedHeartbeat(t *testing.T) {
+	t.Parallel()
+	f := startFake(t)
+	first, err := f.open(t).Attempt(backendtest.Request())
+	backendtest.MustWork(t, err)
+	holder := backendtest.MustHold(t, first)
+	var times atomic.Int32
+	f.when(func(r *asking) bool {
+		fails := r.kind == typeSetstat && times.Add(1) > 1
+		if fails {
+			r.code(statusFailure)
+		}
+		return fails
+	})
+	r := backendtest.Request()
+	r.Owner.Lease = minLease
+	a, err := f.open(t).Attempt(r)
+	backendtest.MustWork(t, err)
+	backendtest.MustBeHeld(t, a)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	if err := a.Wait(ctx); ctx.Err() == nil || times.Load() < 2 {
+		t.Errorf("the wait ends with %v after %d heartbeats", err, times.Load())
+	}
+	backendtest.MustWithdraw(t, a)
+	backendtest.MustRelease(t, holder)
+}
+
+// TestMountedDisk: the server's disk may be a mount that remembers what its directories were like,
+// until they are opened. Of a holder on another host a look shows each heartbeat.
+func TestMountedDisk(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	remembered := map[string]attrs{}
+	f := startFake(t).when(func(r *asking) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		switch r.kind {
+		case typeOpendir:
+			delete(remembered, r.path)
+		case typeLstat:
+			if st, err := os.Lstat(r.path); err == nil && remembered[r.path].flags == 0 {
+				remembered[r.path] = told(st)
+			}
+			if a := remembered[r.path]; a.flags != 0 {
+				r.to(newPacket(typeAttrs).uint32(r.id).attrs(a))
+				return true
+			}
+		}
+		return false
+	})
+	d := newSymlinkDir(f.server(t, testAddress).newSession("."), false)
+	defer d.close()
+	other := filepath.Join(f.dir, "other")
+	backendtest.MustWork(t, os.Mkdir(other, 0o777))
+	for n := range 3 {
+		beat := time.Unix(1_000_000+int64(n), 0)
+		backendtest.MustWork(t, os.Chtimes(other, beat, beat))
+		if seen, err := d.Look(t.Context(), "other"); err != nil || !seen.Modified.Equal(beat) {
+			t.Errorf("after heartbeat %d a look shows %v, %v", n, seen, err)
+		}
+	}
+	backendtest.MustWork(t, os.Remove(other))
+	if _, err := d.Look(t.Context(), "gone"); !errors.Is(err, syscall.ENOENT) {
+		t.Error(err)
 	}
 }

@@ -12,11 +12,12 @@ import (
 )
 
 // trips counts how often a client waits for an answer. It sends two READDIR at once, waits for no
-// answer to CLOSE, and sends a look along with the first SETSTAT.
+// answer to CLOSE, and sends a look along with the first SETSTAT, and with an OPENDIR for it.
 type trips struct {
 	mu             sync.Mutex
 	halves         int // of trips
 	afterSet, done bool
+	opened         string // by the last request
 }
 
 func (c *trips) note(r *asking) bool {
@@ -25,9 +26,12 @@ func (c *trips) note(r *asking) bool {
 	switch {
 	case r.kind == typeReaddir:
 		c.halves++
-	case r.kind == typeClose, r.kind == typeLstat && c.afterSet:
+	case r.kind == typeClose, r.kind == typeLstat && (c.afterSet || c.opened == r.path):
 	default:
 		c.halves += 2
+	}
+	if c.opened = ""; r.kind == typeOpendir {
+		c.opened = r.path
 	}
 	c.afterSet = r.kind == typeSetstat && !c.done
 	c.done = c.done || c.afterSet

@@ -26,6 +26,10 @@
 // empty". Times are whole seconds. So a heartbeat sets one that is later than the last, the
 // first is read back, the lease is 4 s or more, and others are watched for at least as long.
 //
+// The server's disk may itself be a mount, of NFS, on which other hosts lock, too. Such a mount
+// shows for half a minute what another host's directory was like. So a look at a reservation opens
+// it first, in the same round trip. Servers execute both in their order.
+//
 // Measured with OpenSSH 9.2, asyncssh 2.10, ProFTPD 1.3.8 and pkg/sftp's server 1.13
 // (test/sftplab). Caveats. A server that changes what symbolic links point to (ProFTPD) is
 // refused when it is first used. There is ?style=dir for it, which needs

@@ -93,14 +93,14 @@ func TestExamine(t *testing.T) {
 	}
 }
 
-// TestRemoveIsRefused: a lock is not removed where that would not be safe.
+// TestRemoveIsRefused: a lock is not removed where that would not be safe. It is free after that.
 func TestRemoveIsRefused(t *testing.T) {
 	t.Parallel()
 	f := startFake(t).when(likePkgSFTP)
 	l := f.open(t)
 	h := backendtest.MustAcquire(t, attemptOf(t, l))
 	backendtest.MustFail(t, l.Remove(t.Context(), h), "cannot_create", "as if they were directories")
-	backendtest.MustRelease(t, h)
+	backendtest.MustRelease(t, backendtest.MustAcquire(t, attemptOf(t, l)))
 }
 
 // TestMadeByAdministrator: an empty lock directory that exists is enough, even if nothing may be

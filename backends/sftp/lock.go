@@ -4,6 +4,7 @@ package sftp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -172,7 +173,7 @@ func (l *lock) Exists(ctx context.Context) (bool, error) {
 func (l *lock) Remove(ctx context.Context, held backend.Hold) error {
 	h := held.(*hold)
 	if err := h.use.dir.checkRemoval(ctx); err != nil {
-		return err
+		return errors.Join(err, h.Release(ctx))
 	}
 	err := h.use.algorithm.Remove(ctx, h.Hold)
 	if err == nil {

@@ -224,9 +224,10 @@ func (s *session) rename(ctx context.Context, from, to string) error {
 		}})
 }
 
-// setTime sets the time of a name's last change, in seconds since 1970. If see is true, setTime also
-// looks at the name, in the same round trip, so that the caller can check the time. The server may
-// look before it sets. So if it shows another time, the caller looks again.
+// setTime sets the time of a name's last change, in seconds since 1970. If see is true, it is the
+// first time for that name. Then setTime also looks at the name, in the same round trip, so that the
+// caller can check the time. The server may look before it sets. So if it shows another time, the
+// caller looks again.
 func (s *session) setTime(ctx context.Context, name string, seconds uint32, see bool) (seen attrs, err error) {
 	op := s.op("set the time of", name)
 	err = s.do(ctx, op, changes, func(c *conn) error {
@@ -258,6 +259,8 @@ func (s *session) setTime(ctx context.Context, name string, seconds uint32, see 
 		return seen, &refusal{op, syscall.ENOENT, said}
 	case said.code == statusNoSupport:
 		return seen, &refusal{op, syscall.EOPNOTSUPP, said}
+	case said.code == statusFailure && !see: // it could be done before: its disk has a fault, or is away
+		return seen, &refusal{op, syscall.EIO, said}
 	}
 	return seen, &refusal{op, syscall.EPERM, said} // somebody else owns it
 }

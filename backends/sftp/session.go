@@ -3,6 +3,7 @@
 package sftp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -189,6 +190,30 @@ func (s *session) lstat(ctx context.Context, name string) (a attrs, err error) {
 		if err == nil {
 			a, err = r.attrs()
 		}
+		return err
+	})
+	return a, err
+}
+
+// lstatFresh is lstat for a directory, in the same round trip. The server's disk may be a mount, and
+// then lstat tells what that mount's server said up to a minute ago. To open a directory corrects
+// that, whether it is allowed or not.
+func (s *session) lstatFresh(ctx context.Context, name string) (a attrs, err error) {
+	err = s.do(ctx, "look at "+s.shown(name), reads, func(c *conn) error {
+		open := func(p packet) packet { return p.string(s.at(name)) }
+		opened, err1 := c.start(s.answer, typeOpendir, open)
+		looked, err2 := c.start(s.answer, typeLstat, open)
+		if err := cmp.Or(err1, err2); err != nil {
+			return err
+		}
+		handle, err := opened.handle()
+		switch {
+		case err == nil:
+			_, _ = c.start(s.answer, typeClose, func(p packet) packet { return p.string(handle) }) // its answer tells nothing
+		case !errors.As(err, new(*statusError)):
+			return err
+		}
+		a, err = looked.attrs()
 		return err
 	})
 	return a, err

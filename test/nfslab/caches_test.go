@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/test/guest"
+	"locksmith/test/lab"
 )
 
 // stare fills host k's caches with all names of a lock, also with names that do not exist yet: an
@@ -139,4 +140,26 @@ func poke(dir string, began func(), over <-chan struct{}) {
 		default:
 		}
 	}
+}
+
+// mounted: the disk of an SFTP server on host 2 is a mount. A waiter there sees that a holder on
+// another host lives, though the mount remembers for half a minute what its directories were like.
+func mounted(t *testing.T) {
+	const server = "/usr/lib/openssh/sftp-server"
+	if _, err := os.Stat(server); err != nil {
+		lab.Lacking(t, "not installed: openssh-sftp-server")
+	}
+	lock := place(t)
+	ssh := filepath.Join(filepath.Dir(lock), "ssh")
+	mustWork(t, os.WriteFile(onServer(ssh), []byte("#!/bin/sh\nexec "+server+"\n"), 0o755))
+	a := hold(t, 1, lock, "--lease", "8s")
+	a.Held()
+	status, said := lab.Run(t, guest.On(2, "env", "LOCKSMITH_SSH="+ssh,
+		"locksmith", "run", "--lease", "8s", "--timeout", "20s", "sftp://u@h/"+lock, "--", "true"))
+	if status != 75 {
+		t.Errorf("beside a living holder a waiter ends with %d:\n%s", status, said)
+	}
+	a.silent()
+	a.Release()
+	atRest(t, lock)
 }

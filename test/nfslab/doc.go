@@ -15,8 +15,8 @@
 // says which scenario runs where: those that find most, in the two cells that differ most,
 // which takes a minute or two; -scenarios runs others anywhere, and what follows a slash there
 // chooses subtests. Beside what a guest needs the lab needs the Debian packages
-// nfs-kernel-server, nfs-common, rpcbind and dosfstools; where something is missing it is
-// skipped, unless CI=true.
+// nfs-kernel-server, nfs-common, rpcbind, dosfstools and openssh-sftp-server; where something is
+// missing it is skipped, unless CI=true.
 //
 // It may run beside other labs that keep no processor busy: its leases of 4 s and more bear
 // twice the load, and what it measures in time (handoff, waiters, increments) runs only if

@@ -62,6 +62,7 @@ var scenarios = []scenario{
 	{"proof", `v3-ext4`, false, proof},
 	{"reader", `v3-ext4`, false, reader},
 	{"stale", `v3-ext4|v4.2-tmpfs`, false, stale},
+	{"mounted", `v3-ext4|v4.2-tmpfs`, false, mounted},
 	{"others", `v4.2-tmpfs`, false, others},
 	{"trouble", `v4.2-tmpfs`, false, trouble},
 	{"squashed", `v3-ext4`, false, squashed},

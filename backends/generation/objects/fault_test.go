@@ -766,3 +766,16 @@ func TestOneGenerationStays(t *testing.T) {
 		})
 	}
 }
+
+// TestFailedRemoval: if the lock cannot be removed, its hold is released all the same. Whoever asked
+// for the removal ends, and others would have to wait for its lease.
+func TestFailedRemoval(t *testing.T) {
+	for _, what := range []string{"list", "delete"} {
+		f := newFake()
+		l, h := lockIn(f), backendtest.MustHold(t, attemptIn(t, f))
+		backendtest.MustWork(t, f.Put(t.Context(), successNames.Of(h.Token(), h.ID()), nil))
+		f.once(what, "", func(func() error) error { return noAnswer() })
+		backendtest.MustFail(t, l.Remove(t.Context(), h), protocol.Unreachable, "no answer")
+		backendtest.MustRelease(t, backendtest.MustHold(t, attemptIn(t, f)))
+	}
+}

@@ -32,21 +32,10 @@ func (l *Lock) Exists(ctx context.Context) (bool, error) {
 func (l *Lock) Remove(ctx context.Context, held backend.Hold) error {
 	h := held.(*hold)
 	v, err := l.list(ctx)
-	if err != nil {
-		return err
+	if err == nil {
+		err = l.forget(ctx, v, h)
 	}
-	for _, p := range v.queue {
-		if p.ticket != h.Mine.ticket {
-			return errors.Join(generation.InUse(l.Address), h.Release(ctx))
-		}
-	}
-	if err := success.Forget(ctx, l.successes(nil), v.marks()); err != nil {
-		return err
-	}
-	if err := generation.ForgetNotes(ctx, texts{l}, v.named()); err != nil {
-		return err
-	}
-	if err := h.Release(ctx); err != nil {
+	if err := errors.Join(err, h.Release(ctx)); err != nil {
 		return err
 	}
 	for _, n := range v.numbers {
@@ -57,4 +46,17 @@ func (l *Lock) Remove(ctx context.Context, held backend.Hold) error {
 		}
 	}
 	return nil
+}
+
+// forget removes what tells of earlier holders, unless somebody else has come for the lock.
+func (l *Lock) forget(ctx context.Context, v view, h *hold) error {
+	for _, p := range v.queue {
+		if p.ticket != h.Mine.ticket {
+			return generation.InUse(l.Address)
+		}
+	}
+	if err := success.Forget(ctx, l.successes(nil), v.marks()); err != nil {
+		return err
+	}
+	return generation.ForgetNotes(ctx, texts{l}, v.named())
 }
