@@ -32,6 +32,7 @@ type helper struct {
 	waited int          // how often it was told that it waits
 	since  time.Time    // it holds
 	holds  *atomic.Bool // from then on
+	over   bool         // it crashed as it began to hold
 }
 
 // live goes through a helper's whole life, or through a part of it if the helper crashes.
@@ -61,8 +62,13 @@ func (h *helper) judge(r owner.Record) owner.Verdict {
 	return owner.Alive
 }
 
-// Context implements locksmith.Client.
-func (h *helper) Context() context.Context { return h.wanted }
+// Context implements locksmith.Client. The helper calls it in its own goroutine, unlike Start.
+func (h *helper) Context() context.Context {
+	if h.over {
+		runtime.Goexit()
+	}
+	return h.wanted
+}
 
 // Waiting implements locksmith.Client. By the second call a waiter has made all that it ever has
 // at the lock's place.
@@ -77,6 +83,11 @@ func (h *helper) Start(g protocol.Grant) error {
 	h.site.enter(h, g.Token)
 	h.since = time.Now()
 	h.holds.Store(true)
+	if h.end == crashes && h.hold == 0 {
+		h.over = true
+		h.die()
+		return nil
+	}
 	h.Beat(0)
 	time.AfterFunc(h.hold, func() { h.leave(errEnough) })
 	return nil
@@ -100,7 +111,11 @@ func (h *helper) Lost(context.Context, *locksmith.LossError) { h.site.exit(h) }
 
 // crash ends the helper where it is. Nothing that it does any more has an effect.
 func (h *helper) crash() {
+	h.die()
+	runtime.Goexit()
+}
+
+func (h *helper) die() {
 	h.client.die()
 	h.site.died(h)
-	runtime.Goexit()
 }
