@@ -593,6 +593,22 @@ func TestStartCalledOff(t *testing.T) {
 	})
 }
 
+// TestStartTakesTooLong: the time of MaxHold counts while the command starts, though all heartbeats
+// succeed.
+func TestStartTakesTooLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		clk := &jumpingClock{start: clock.Runtime{}.Now()}
+		w := &world{clock: clk}
+		c := &carefulStart{slowStart: slowStart{fakeClient: fakeClient{ctx: t.Context(), clock: clk}, takes: 3 * lease, started: func() { t.Error("the command begins when the time of its lock is over") }}}
+		h := &Helper{Address: "fake:/x", Locker: w, Client: c, Timeout: Forever, ReleaseTimeout: time.Minute, Log: hclog.NewNullLogger(),
+			Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: lease, MaxHold: lease}, Clock: clk}}
+		_, err := h.Run()
+		if CodeOf(err) != protocol.MaxHold || w.inside {
+			t.Errorf("a command takes %v to start, and may have the lock for %v: Run returns %v, and at its end the lock is there: %v; want code %s, and no lock", 3*lease, lease, err, w.inside, protocol.MaxHold)
+		}
+	})
+}
+
 // nowhere stores no events.
 type nowhere struct{}
 

@@ -145,9 +145,10 @@ func (r *Recorder) Broke(b BrokenLock) {
 // Start implements Client.
 func (r *Recorder) Start(g protocol.Grant) error {
 	r.name()
-	r.due = r.now() + r.helper.refresh()
 	r.tell(events.Event{Kind: events.Acquired, ID: g.ID, Token: g.Token, Tokens: g.Tokens, Waited: g.Waited})
-	return r.Client.Start(g)
+	err := r.Client.Start(g)
+	r.due = r.now() + r.helper.refresh() // it knows nothing of heartbeats before
+	return err
 }
 
 // Beat implements Client. A heartbeat counts as late only if it is more than a quarter of its

@@ -136,8 +136,10 @@ func (s *session) overstay(loss *LossError) error {
 // loss. It reports whether nothing is left of the lock.
 func (s *session) abandon(err error) (gone bool, _ error) {
 	gone = s.giveBack()
-	switch {
-	case asLoss(err) != nil:
+	switch loss := asLoss(err); {
+	case loss != nil && loss.Code == protocol.MaxHold:
+		return gone, err
+	case loss != nil:
 		err = errors.Unwrap(err)
 	case !errors.Is(err, context.Canceled): // a heartbeat that was cut off also means that the place is too slow
 		return gone, err

@@ -37,7 +37,8 @@ type session struct {
 
 // start tells the client that the lock is held. That may take long, as when a command comes from a
 // dead disk, and the client must have the lock when its work begins. So start sends heartbeats
-// meanwhile. loss says that the lock was lost before the client was told that it is held.
+// meanwhile, until MaxHold is over. loss says that the lock was lost, or held for too long, before the
+// client was told that it is held.
 func (s *session) start(g protocol.Grant) (loss, err error) {
 	client := s.helper.Client
 	if s.helper.Brief {
@@ -49,10 +50,14 @@ func (s *session) start(g protocol.Grant) (loss, err error) {
 		return client.Start(g)
 	})
 	for next := s.confirmed + s.every; loss == nil; {
-		if told.Await(context.Background(), s.clock(), max(next-s.now(), s.every/4), 0) {
+		pause := max(next-s.now(), min(s.every/4, s.lastMoment()-s.now()))
+		if told.Await(context.Background(), s.clock(), min(pause, s.end-s.now()), 0) {
 			break
 		}
-		err := s.checkLease(nil)
+		err, failed := s.checkLease(nil), s.failed
+		if err == nil {
+			err = s.overdue()
+		}
 		if err == nil {
 			err = s.beat(starting)
 		}
@@ -60,7 +65,9 @@ func (s *session) start(g protocol.Grant) (loss, err error) {
 		switch {
 		case asLoss(err) != nil:
 			loss = err
-		case err != nil && starting.Err() == nil:
+		case err != nil && starting.Err() != nil: // the call was cut off, and proves no failure
+			s.failed = failed
+		case err != nil:
 			s.complain("heartbeat failed, trying again", err)
 			next = min(s.now()+s.every/4, s.lastMoment())
 		}
@@ -69,6 +76,9 @@ func (s *session) start(g protocol.Grant) (loss, err error) {
 		starter.CallOff(asLoss(loss))
 	}
 	_, err = told.Result()
+	if l := asLoss(loss); l != nil { // which may be long ago
+		l.Left = min(l.Left, s.left())
+	}
 	return loss, err
 }
 
@@ -113,9 +123,8 @@ func (s *session) keep() error {
 		if s.context().Err() != nil {
 			return nil
 		}
-		if s.now() >= s.end {
-			err := fmt.Errorf("it was held for %v, as long as it may be", s.helper.Request.Owner.MaxHold)
-			return &LossError{Lock: s.helper.Address, Code: protocol.MaxHold, Err: err, Left: min(s.left(), stopTime)}
+		if err := s.overdue(); err != nil {
+			return err
 		}
 		err := s.beat(s.context())
 		if asLoss(err) != nil {
@@ -131,6 +140,15 @@ func (s *session) keep() error {
 			next = min(s.now()+s.every/4, s.lastMoment())
 		}
 	}
+}
+
+// overdue returns the loss if MaxHold is over.
+func (s *session) overdue() error {
+	if s.now() < s.end {
+		return nil
+	}
+	err := fmt.Errorf("it was held for %v, as long as it may be", s.helper.Request.Owner.MaxHold)
+	return &LossError{Lock: s.helper.Address, Code: protocol.MaxHold, Err: err, Left: min(s.left(), stopTime)}
 }
 
 // lastMoment is the moment at which a holder whose heartbeats fail declares the lock lost.

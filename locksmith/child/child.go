@@ -163,7 +163,15 @@ func (c *Command) Start(g protocol.Grant) error {
 	if c.Becomes {
 		return c.become(env, g.Lock)
 	}
-	readBeginning(c.path)
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		readBeginning(c.path)
+	}()
+	select {
+	case <-read:
+	case <-c.ctx.Done(): // a read that hangs is left behind
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err := c.cancelled(g.Lock); err != nil {

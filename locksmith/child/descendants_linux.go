@@ -66,7 +66,7 @@ func (c *Command) anyLeft() bool {
 		return false // without /proc orphans do not become our children (setSubreaper)
 	}
 	of, err := allChildren()
-	for ; err != nil; of, err = allChildren() {
+	for ; isShortage(err); of, err = allChildren() {
 		time.Sleep(killAgain)
 	}
 	return len(c.notBystanders(notOwn(self, of[self]))) > 0

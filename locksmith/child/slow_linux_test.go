@@ -2,6 +2,7 @@ package child
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -14,13 +15,15 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
+	"locksmith/locksmith"
 	"locksmith/protocol"
 	"locksmith/test/lab"
 )
 
-// TestSlowProgram: while a disk does not give a program to the kernel, other goroutines of this process
-// run, so that the lock is tended. Here it is another open of the file that keeps the kernel waiting.
-func TestSlowProgram(t *testing.T) {
+// slowProgram is a program that the kernel cannot have until ready is called: another open of its file
+// has a lease.
+func slowProgram(t *testing.T) (command *Command, ready func()) {
+	t.Helper()
 	program, err := os.ReadFile("/bin/true")
 	if err != nil {
 		t.Fatal(err)
@@ -39,10 +42,23 @@ func TestSlowProgram(t *testing.T) {
 		lab.Lacking(t, "no lease of a file to be had here: "+err.Error())
 	}
 	giveUp := time.AfterFunc(lab.Patience/2, func() { _ = unix.Close(file) }) // in case it is never done below
-	command := &Command{Argv: []string{path}, Tell: func(*backend.HeldError) {}, Clock: clock.Runtime{}, Log: hclog.NewNullLogger()}
+	ready = func() {
+		if giveUp.Stop() {
+			_ = unix.Close(file)
+		}
+	}
+	t.Cleanup(ready)
+	command = &Command{Argv: []string{path}, Tell: func(*backend.HeldError) {}, Clock: clock.Runtime{}, Log: hclog.NewNullLogger()}
 	if err := command.Prepare(context.Background()); err != nil {
 		t.Fatal(err)
 	}
+	return command, ready
+}
+
+// TestSlowProgram: while a disk does not give a program to the kernel, other goroutines of this process
+// run, so that the lock is tended.
+func TestSlowProgram(t *testing.T) {
+	command, ready := slowProgram(t)
 	started := make(chan error, 1)
 	begun := time.Now()
 	go func() { started <- command.Start(protocol.Grant{Lock: "fake:/x"}) }()
@@ -54,9 +70,7 @@ func TestSlowProgram(t *testing.T) {
 		t.Fatalf("the program started though the kernel could not have it: %v", err)
 	default:
 	}
-	if giveUp.Stop() {
-		_ = unix.Close(file)
-	}
+	ready()
 	if err := <-started; err != nil {
 		t.Fatal(err)
 	}
@@ -64,4 +78,21 @@ func TestSlowProgram(t *testing.T) {
 		t.Errorf("for %v nothing else ran in this process", late)
 	}
 	<-command.allGone
+}
+
+// TestSlowProgramIsStopped: a signal ends the wait for such a program.
+func TestSlowProgramIsStopped(t *testing.T) {
+	command, _ := slowProgram(t)
+	started := make(chan error, 1)
+	go func() { started <- command.Start(protocol.Grant{Lock: "fake:/x"}) }()
+	time.Sleep(50 * time.Millisecond)
+	begun := time.Now()
+	command.handle(syscall.SIGTERM)
+	err := <-started
+	if late := time.Since(begun); late > lab.Patience/4 {
+		t.Errorf("Start returned %v after the signal", late)
+	}
+	if cause, ok := errors.AsType[*locksmith.SignalError](err); !ok || cause.Signal != syscall.SIGTERM {
+		t.Errorf("Start returns %v, want the error of the signal", err)
+	}
 }
