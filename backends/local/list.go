@@ -86,8 +86,8 @@ func (k kind) ours(seen finder.Content) bool {
 		return seen.Marked
 	case seen.Err != nil:
 		return false
-	case seen.Marked: // if it has no record, its maker has not finished it
-		return c.Record != nil || c.PID != 0 || seen.Text == ""
+	case seen.Marked: // its record may be of a later version; of a part of a record the maker has not finished it
+		return c.Record != nil || c.PID != 0 || seen.Text == "" || c.isWhole()
 	}
 	return (c.PID != 0 || seen.Text == "") && k.others
 }

@@ -92,11 +92,13 @@ func (a *attempt) isUnchanged(f File) bool {
 // watch it either, unless only this process may not (landlock(7), AppArmor), and nothing tells
 // whether the file is still the same.
 func (a *attempt) watches(f File, timeout time.Duration) Watched {
+	pause := a.pauses.NextOr
 	if f == nil || a.request.Several && a.seen.locked && !a.seen.watched.isHelper {
-		timeout = min(timeout, a.pauses.NextOr(slowLook)) // else only the kernel's queue would tell (see mustQueue)
+		timeout = min(timeout, pause(slowLook))                                        // else only the kernel's queue would tell (see mustQueue)
+		pause = func(usual time.Duration) time.Duration { return min(usual, timeout) } // one pause of the request's for each wait
 	}
 	return Watched{Still: func() bool { return f == nil || a.isUnchanged(f) }, Process: a.seen.watched, Events: a.events(),
-		Timeout: timeout, Pause: a.pauses.NextOr, Nap: a.longerNap, Several: a.request.Several}
+		Timeout: timeout, Pause: pause, Nap: a.longerNap, Several: a.request.Several}
 }
 
 // longerNap is twice the last nap, but at least firstNap and at most rareLook. So a nap is hardly

@@ -104,7 +104,6 @@ func (m *Member) Try(ctx context.Context, r backend.Request) error {
 	if err := m.await(ctx); err != nil {
 		return &backend.HeldError{Lock: m.Address, Obstacle: err}
 	}
-	m.abandoned.Store(false)
 	if err := m.leave(ctx); err != nil {
 		return err
 	}
@@ -134,7 +133,8 @@ func (m *Member) Try(ctx context.Context, r backend.Request) error {
 }
 
 // leave ends a withdrawal that failed, or a release that had no answer. If what is left of the last
-// hold keeps everybody out, leave says so, whoever released that hold.
+// hold keeps everybody out, leave says so once, whoever released that hold. By the next try somebody
+// may have removed what was left.
 func (m *Member) leave(ctx context.Context) error {
 	if m.attempt != nil && m.abandoned.Load() {
 		return m.Withdraw(ctx)
@@ -143,6 +143,7 @@ func (m *Member) leave(ctx context.Context) error {
 	case m.Hold != nil:
 		return &backend.HeldError{Lock: m.Address, Obstacle: fmt.Errorf("release it before it is taken again: %w", err)}
 	case errors.Is(err, backend.ErrStays):
+		m.end = nil
 		return err
 	}
 	return nil

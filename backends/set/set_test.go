@@ -413,8 +413,8 @@ func TestLeavesQueue(t *testing.T) {
 					}
 				}
 				h, err := backend.Acquire(t.Context(), a)
-				if err != nil || f[1].Waiters != 0 {
-					t.Fatalf("the first withdrawal from lock b %s: Acquire returns %v, and %d wait for b, want no error and nobody", name, err, f[1].Waiters)
+				if err != nil || f[1].Waiters != 0 || withdrawals < 2 && name != "hangs" {
+					t.Fatalf("the first withdrawal from lock b %s: Acquire returns %v after %d withdrawals, and %d wait for b, want no error after another withdrawal, if the first failed, and nobody", name, err, withdrawals, f[1].Waiters)
 				}
 				if err := h.Release(t.Context()); err != nil {
 					t.Error(err)
@@ -650,6 +650,30 @@ func TestGivenBackAndStays(t *testing.T) {
 			})
 		})
 	}
+	t.Run("until somebody removes it", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			f := membertest.Several("a", "b")
+			f[1].Alone(t)
+			f[0].Fail = func(op string) error {
+				if op == "release" {
+					return &backend.Error{Code: protocol.Unreachable, Lock: "a", Op: "release", Err: backend.ErrStays}
+				}
+				return nil
+			}
+			a := wish(t, f[0].Lock(), f[1].Lock())
+			if _, err := a.Try(t.Context()); !errors.Is(err, backend.ErrStays) {
+				t.Errorf("what is left of lock a stays: Try returns %v, want ErrStays", err)
+			}
+			f[0].Fail = nil
+			f[0].Remove()
+			f[1].Remove()
+			ctx, cancel := context.WithTimeout(t.Context(), 2*membertest.Lease)
+			defer cancel()
+			if _, err := backend.Acquire(ctx, a); err != nil {
+				t.Errorf("both locks are free: Acquire returns %v, want the set", err)
+			}
+		})
+	})
 	t.Run("after a wait with locks", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			f := membertest.Several("a", "b")
