@@ -33,19 +33,9 @@ func TestNoisyInit(t *testing.T) {
 // TestNoFiles: too many open files does not mean that the program is missing, and may pass.
 func TestNoFiles(t *testing.T) {
 	address, _ := newLock(t)
-	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-		t.Fatal(err)
-	}
-	few := limit
-	few.Cur = 4
-	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &few); err != nil {
-		t.Fatal(err)
-	}
+	restore := lab.FewDescriptors(t, 4)
 	_, err := client.Acquire(t.Context(), address)
-	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-		t.Fatal(err)
-	}
+	restore()
 	var refused *client.HelperError
 	if errors.Is(err, client.ErrNoHelper) || !errors.Is(err, syscall.EMFILE) || !errors.As(err, &refused) || refused.Code != client.CodeInternal {
 		t.Errorf("without a free descriptor Acquire returns %v", err)

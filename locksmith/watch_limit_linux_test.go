@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"locksmith/test/lab"
 )
 
@@ -19,15 +17,7 @@ func TestHangupWithoutDescriptors(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	var usual unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &usual); err != nil {
-		t.Fatal(err)
-	}
-	none := usual
-	none.Cur = 3
-	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &none); err != nil {
-		t.Fatal(err)
-	}
+	restore := lab.FewDescriptors(t, 3)
 	ctx, cancel := context.WithTimeout(t.Context(), lab.Patience)
 	defer cancel()
 	done := make(chan error, 1)
@@ -38,9 +28,7 @@ func TestHangupWithoutDescriptors(t *testing.T) {
 		done <- err
 	case <-time.After(300 * time.Millisecond):
 	}
-	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &usual); err != nil {
-		t.Fatal(err)
-	}
+	restore()
 	_ = w.Close()
 	if err := <-done; err != nil {
 		t.Errorf("the end went unnoticed: %v", err)

@@ -90,13 +90,9 @@ func TestSuccessThatCannotBeRead(t *testing.T) {
 	h := mustHold(t, attemptAt(t, path, backendtest.Request()))
 	defer mustRelease(t, h)
 	backendtest.MustWork(t, l.RecordSuccess(t.Context(), h))
-	var limit unix.Rlimit
-	backendtest.MustWork(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &limit))
-	none := limit
-	none.Cur = 0
-	backendtest.MustWork(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &none))
+	restore := lab.FewDescriptors(t, 0)
 	last, err := l.LastSuccess(t.Context(), h)
-	backendtest.MustWork(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &limit))
+	restore()
 	mustFail(t, err, protocol.Internal, "last success")
 	if last != nil {
 		t.Errorf("beside its error LastSuccess gives %v, want nil", last)

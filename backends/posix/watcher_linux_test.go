@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/process"
+	"locksmith/test/lab"
 )
 
 func readable(t *testing.T, fd int) bool {
@@ -66,16 +67,7 @@ func TestOnePathAtATime(t *testing.T) {
 
 // TestAwaitWithoutDescriptors: if no descriptor is left, a waiter sleeps all the same.
 func TestAwaitWithoutDescriptors(t *testing.T) {
-	var limit unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
-		t.Fatal(err)
-	}
-	none := limit
-	none.Cur = 0
-	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &none); err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = unix.Setrlimit(unix.RLIMIT_NOFILE, &limit) }()
+	defer lab.FewDescriptors(t, 0)()
 	var w Notifier
 	const d = 50 * time.Millisecond
 	begun := time.Now()

@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
-	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
 	"locksmith/locksmith"
 	"locksmith/protocol"
+	"locksmith/test/lab"
 )
 
 // TestLostWithoutDescriptors: a command whose lock is lost is ended even if no descriptor is left to
@@ -26,15 +26,7 @@ func TestLostWithoutDescriptors(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer command.signal(syscall.SIGKILL)
-	var usual unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &usual); err != nil {
-		t.Fatal(err)
-	}
-	none := usual
-	none.Cur = 3
-	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &none); err != nil {
-		t.Fatal(err)
-	}
+	restore := lab.FewDescriptors(t, 3)
 	go command.Lost(t.Context(), &locksmith.LossError{Code: protocol.Gone})
 	late := false
 	select {
@@ -42,9 +34,7 @@ func TestLostWithoutDescriptors(t *testing.T) {
 	case <-time.After(5 * time.Second):
 		late = true
 	}
-	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &usual); err != nil {
-		t.Fatal(err)
-	}
+	restore()
 	if late {
 		t.Error("the command works on after the loss of its lock")
 	}
@@ -56,20 +46,10 @@ func TestSeenWithoutDescriptors(t *testing.T) {
 	logger := start(t, "sh", "-c", "echo; exec sleep 600")
 	c := &Command{}
 	c.meetBystanders()
-	var usual unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &usual); err != nil {
-		t.Fatal(err)
-	}
-	none := usual
-	none.Cur = 3
-	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &none); err != nil {
-		t.Fatal(err)
-	}
+	restore := lab.FewDescriptors(t, 3)
 	_, err := allChildren()
 	others := c.notBystanders([]int{logger.Process.Pid})
-	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &usual); err != nil {
-		t.Fatal(err)
-	}
+	restore()
 	if err == nil {
 		t.Error("allChildren does not say that it saw nobody")
 	}
