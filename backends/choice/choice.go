@@ -42,7 +42,7 @@ func (l *Choice) Attempt(r backend.Request) (backend.Attempt, error) {
 	r.Several = true
 	a := &attempt{request: r, clock: r.Clock, woken: make(chan *candidate, len(l.locks))}
 	for i, lock := range l.locks {
-		c := &candidate{Member: member.New(lock, r.Clock), clock: r.Clock, index: i, ready: true}
+		c := &candidate{Member: member.New(lock, r.Clock), index: i, ready: true}
 		if err := c.Begin(r); err != nil { // a mistake in an address, whichever lock is free
 			return nil, err
 		}
@@ -57,7 +57,6 @@ func (l *Choice) Attempt(r backend.Request) (backend.Attempt, error) {
 // waits for the lock, while there is one.
 type candidate struct {
 	*member.Member
-	clock   clock.Clock
 	index   int
 	ready   bool              // it is worth a try
 	waiting *detached.ErrCall // the waiting for it; nil: there is none
@@ -83,11 +82,11 @@ func (c *candidate) mayPass() bool {
 // out.
 func (c *candidate) comeBack(ctx context.Context, limit time.Duration) error {
 	c.pause = min(max(2*c.pause, firstPause), longestPause)
-	clock.Sleep(ctx, c.clock, c.pause+rand.N(c.pause/2))
+	clock.Sleep(ctx, c.Clock, c.pause+rand.N(c.pause/2))
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	short, cancel := clock.WithTimeout(ctx, c.clock, limit)
+	short, cancel := clock.WithTimeout(ctx, c.Clock, limit)
 	defer cancel()
 	err := c.End(short)
 	if err != nil && short.Err() != nil && backend.CodeOf(err) != protocol.Unreachable {

@@ -17,7 +17,8 @@ import (
 // time uses it.
 type Member struct {
 	Lock
-	clock   clock.Clock
+	// Pulse is of the hold: Confirmed is when we sent the last request that proved it ours.
+	owner.Pulse
 	attempt backend.Attempt // begun and refused; nil: there is none
 	// abandoned says that the attempt will not be used again, but withdrawn: by a call that hangs, if
 	// there is one, and else before the next attempt.
@@ -27,9 +28,6 @@ type Member struct {
 	// leaving says that Hold was to be released, but no answer said that it was. The request may
 	// have been executed, or may be executed yet.
 	leaving bool
-	// Confirmed is when we sent the last request that proved the hold ours.
-	Confirmed time.Duration
-	lease     time.Duration // of the hold
 	// lost is the hold that a call found to be gone; nil: no hold was lost.
 	lost backend.Hold
 	// end is why there is no hold any more, if it was not released in good order.
@@ -40,7 +38,7 @@ type Member struct {
 }
 
 // New returns a member for a lock that is not held.
-func New(l Lock, c clock.Clock) *Member { return &Member{Lock: l, clock: c} }
+func New(l Lock, c clock.Clock) *Member { return &Member{Lock: l, Pulse: owner.Pulse{Clock: c}} }
 
 // AnswerTime is how long a call may go on after its context has ended. It is less than the time
 // the helper gives us, so that a lock that hangs leaves time for the others.
@@ -53,7 +51,7 @@ func (m *Member) call(ctx context.Context, f func(context.Context) error, late f
 		return err
 	}
 	call := detached.GoErr(func() error { return f(ctx) })
-	if call.Await(ctx, m.clock, backend.NoLimit, AnswerTime) {
+	if call.Await(ctx, m.Clock, backend.NoLimit, AnswerTime) {
 		_, err := call.Result()
 		return err
 	}
@@ -110,7 +108,7 @@ func (m *Member) Try(ctx context.Context, r backend.Request) error {
 	if err := m.Begin(r); err != nil {
 		return err
 	}
-	attempt, sent := m.attempt, m.clock.Now()
+	attempt, sent := m.attempt, m.Clock.Now()
 	var hold backend.Hold
 	err := m.call(ctx, func(ctx context.Context) (err error) {
 		hold, err = attempt.Try(ctx)
@@ -127,7 +125,7 @@ func (m *Member) Try(ctx context.Context, r backend.Request) error {
 	}
 	if err == nil {
 		m.attempt, m.Hold, m.Confirmed, m.lost, m.end = nil, hold, sent, nil, nil
-		m.lease = r.Owner.Lease
+		m.Lease = r.Owner.Lease
 	}
 	return err
 }
@@ -156,10 +154,10 @@ const leaveAgain = time.Second
 // releaseLate releases a lock that came too late. It tries again while it has no answer, for as long
 // as the lease: after that others can break the lock.
 func (m *Member) releaseLate(late backend.Hold, lease time.Duration) error {
-	ctx, until := context.Background(), m.clock.Now()+lease
+	ctx, until := context.Background(), m.Clock.Now()+lease
 	err := late.Release(ctx)
-	for !isOver(err) && m.clock.Now() < until {
-		clock.Sleep(ctx, m.clock, leaveAgain)
+	for !isOver(err) && m.Clock.Now() < until {
+		clock.Sleep(ctx, m.Clock, leaveAgain)
 		err = late.Release(ctx)
 	}
 	return err
@@ -170,7 +168,7 @@ func (m *Member) Wait(ctx context.Context) error {
 	return m.call(ctx, func(ctx context.Context) error {
 		switch {
 		case m.leaving, m.attempt != nil && m.abandoned.Load():
-			clock.Sleep(ctx, m.clock, leaveAgain)
+			clock.Sleep(ctx, m.Clock, leaveAgain)
 		case m.attempt != nil:
 			return m.attempt.Wait(ctx)
 		}
@@ -221,12 +219,12 @@ func (m *Member) withdrawn(err error) {
 // Lapsed reports that the lease was over before a heartbeat succeeded. After that no heartbeat
 // proves anything, unless the system keeps the lock: a breaker may have looked before it.
 func (m *Member) Lapsed() bool {
-	return m.clock.Now() >= m.Confirmed+m.lease && !Kept(m.Hold)
+	return m.Overdue() && !Kept(m.Hold)
 }
 
 // Heartbeat makes sure that the member is still held.
 func (m *Member) Heartbeat(ctx context.Context) error {
-	sent := m.clock.Now()
+	sent := m.Clock.Now()
 	err := m.call(ctx, m.Hold.Heartbeat, nil)
 	if err == nil && !m.Lapsed() {
 		m.Confirmed = sent

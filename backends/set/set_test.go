@@ -15,6 +15,7 @@ import (
 	"locksmith/backends/clock"
 	"locksmith/backends/member"
 	"locksmith/backends/member/membertest"
+	"locksmith/backends/owner"
 	"locksmith/protocol"
 )
 
@@ -954,7 +955,8 @@ func (hanging) Tend(ctx context.Context) error { <-ctx.Done(); return ctx.Err() 
 
 // TestConfirmed: a set is as old as the lock that was confirmed first.
 func TestConfirmed(t *testing.T) {
-	h := &hold{members: []*member.Member{{Confirmed: 3 * time.Second}, {Confirmed: time.Second}, {Confirmed: 2 * time.Second}}}
+	confirmed := func(at time.Duration) *member.Member { return &member.Member{Pulse: owner.Pulse{Confirmed: at}} }
+	h := &hold{members: []*member.Member{confirmed(3 * time.Second), confirmed(time.Second), confirmed(2 * time.Second)}}
 	if got := h.Confirmed(); got != time.Second {
 		t.Errorf("%v, want that of the second lock", got)
 	}
