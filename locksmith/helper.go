@@ -151,9 +151,6 @@ func (h *Helper) Run() (time.Duration, error) {
 	}
 	loss, err := s.start(grant)
 	if err != nil {
-		if calledOff := asLoss(err); calledOff != nil {
-			err = calledOff
-		}
 		_, err = s.abandon(err)
 		return 0, err
 	}

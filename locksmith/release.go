@@ -138,9 +138,9 @@ func (s *session) abandon(err error) (gone bool, _ error) {
 	gone = s.giveBack()
 	switch loss := asLoss(err); {
 	case loss != nil && loss.Code == protocol.MaxHold:
-		return gone, err
+		return gone, loss
 	case loss != nil:
-		err = errors.Unwrap(err)
+		err = loss.Err
 	case !errors.Is(err, context.Canceled): // a heartbeat that was cut off also means that the place is too slow
 		return gone, err
 	}

@@ -54,7 +54,7 @@ func (s *session) start(g protocol.Grant) (loss, err error) {
 		if told.Await(context.Background(), s.clock(), min(pause, s.end-s.now()), 0) {
 			break
 		}
-		err, failed := s.checkLease(nil), s.failed
+		err := s.checkLease(nil)
 		if err == nil {
 			err = s.overdue()
 		}
@@ -65,9 +65,7 @@ func (s *session) start(g protocol.Grant) (loss, err error) {
 		switch {
 		case asLoss(err) != nil:
 			loss = err
-		case err != nil && starting.Err() != nil: // the call was cut off, and proves no failure
-			s.failed = failed
-		case err != nil:
+		case err != nil && starting.Err() == nil:
 			s.complain("heartbeat failed, trying again", err)
 			next = min(s.now()+s.every/4, s.lastMoment())
 		}
@@ -184,7 +182,9 @@ func (s *session) beat(ctx context.Context) error {
 			return loss
 		}
 	}
-	s.failed = err
+	if err == nil || ctx.Err() == nil { // one that was cut off proves no failure
+		s.failed = err
+	}
 	switch {
 	case err == nil:
 		s.confirmed = sent

@@ -228,12 +228,13 @@ func (a *attempt) leaving() []*member.Member {
 // finishGivingBack releases the locks again whose release had no answer. It comes before the tries:
 // the try of such a lock would release it, too, but a refusal of another may end Try before that.
 func (a *attempt) finishGivingBack(ctx context.Context) {
-	if len(a.leaving()) == 0 {
+	leaving := a.leaving()
+	if len(leaving) == 0 {
 		return
 	}
 	short, cancel := a.briefly(ctx)
 	defer cancel()
-	member.Each(a.leaving(), func(m *member.Member) error { return m.Release(short) })
+	member.Each(leaving, func(m *member.Member) error { return m.Release(short) })
 }
 
 // Wait implements backend.Attempt. It waits for the lock that was refused.

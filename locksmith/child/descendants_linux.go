@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"locksmith/backends/backend"
 	"locksmith/backends/process"
 )
 
@@ -162,7 +163,7 @@ func allChildren() (of map[int][]int, err error) {
 // isShortage reports whether an error says nothing of a process, but that the system had no
 // descriptor or memory to look with.
 func isShortage(err error) bool {
-	return errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) || errors.Is(err, unix.ENOMEM)
+	return backend.IsErrno(err, unix.EMFILE, unix.ENFILE, unix.ENOMEM)
 }
 
 // ourNumbers turns numbers in /proc into numbers of our pid namespace, which is the namespace of
