@@ -63,10 +63,10 @@ func (r Record) guarded() []process.Process {
 	switch {
 	case r.Parent.PID != 0:
 		return []process.Process{r.Parent}
-	case r.Helper.Gone():
+	case r.Lifeline == "" || r.Helper.Gone():
 		return nil
 	}
-	return r.Helper.Commands(r.Lifeline)
+	return r.Helper.Commands()
 }
 
 // Guarded is the process whose name Program is: the program for which the helper holds the lock,

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"iter"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -113,34 +115,61 @@ func (p Process) Inheritors() []Process {
 	if err != nil || fd == NoFD {
 		return nil
 	}
-	return p.inheritors(Descriptors)
+	socket := socketNamed("@locksmith/" + p.Lifeline)
+	if socket == "" {
+		return nil
+	}
+	return having([]string{socket}, Descriptors)
 }
 
-// Commands are the children of p that have the lifeline with this name.
-func (p Process) Commands(lifeline string) []Process {
+// Commands are the children of p that inherited its lifeline. A waiter asks, so nothing is read here
+// that grows with the number of processes. Of the sockets of p that a program it becomes would not
+// inherit, a child can have the lifeline alone.
+func (p Process) Commands() []Process {
+	var lifelines []string
+	for _, fd := range namesIn(fmt.Sprintf("/proc/%d/fd", p.PID)) {
+		if socket := p.socket(fd); socket != "" && p.closesOnExec(fd) {
+			lifelines = append(lifelines, socket)
+		}
+	}
 	var children []int
 	for _, c := range p.children() {
 		children = append(children, c.PID)
 	}
-	p.Lifeline = lifeline
-	return p.inheritors(DescriptorsOf(children...))
+	return having(lifelines, DescriptorsOf(children...))
 }
 
-func (p Process) inheritors(descriptors iter.Seq2[int, string]) (all []Process) {
-	socket := socketNamed("@locksmith/" + p.Lifeline)
-	if p.Lifeline == "" || socket == "" {
+// socket is how /proc shows the socket that p has under a descriptor, or "".
+func (p Process) socket(fd string) string {
+	to, _ := os.Readlink(fmt.Sprintf("/proc/%d/fd/%s", p.PID, fd))
+	if !strings.HasPrefix(to, "socket:") {
+		return ""
+	}
+	return to
+}
+
+// closesOnExec reports whether a descriptor of p is closed when p becomes another program.
+func (p Process) closesOnExec(fd string) bool {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/fdinfo/%s", p.PID, fd))
+	_, rest, _ := strings.Cut(string(text), "flags:")
+	line, _, _ := strings.Cut(rest, "\n")
+	flags, err := strconv.ParseUint(strings.TrimSpace(line), 8, 64)
+	return err == nil && flags&unix.O_CLOEXEC != 0
+}
+
+// having are the processes that have one of these sockets, among the owners of these descriptors.
+func having(sockets []string, descriptors iter.Seq2[int, string]) (all []Process) {
+	if len(sockets) == 0 {
 		return nil
 	}
 	last := 0
 	for pid, fd := range descriptors {
-		if pid == last {
+		if pid == last || !slices.Contains(sockets, (Process{PID: pid}).socket(fd)) {
 			continue
 		}
-		if to, err := os.Readlink(fmt.Sprintf("/proc/%d/fd/%s", pid, fd)); err == nil && to == socket {
-			last = pid
-			if found, err := Find(pid); err == nil && !found.Gone() {
-				all = append(all, found)
-			}
+		last = pid
+		if found, err := Find(pid); err == nil && !found.Gone() {
+			all = append(all, found)
 		}
 	}
 	return all

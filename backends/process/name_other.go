@@ -8,8 +8,8 @@ func Name(int) string { return "" }
 // Stopped reports whether a signal has stopped p, which is not known here.
 func (Process) Stopped() bool { return false }
 
-// Commands are the children of p with a lifeline. There are no lifelines here.
-func (Process) Commands(string) []Process { return nil }
+// Commands are the children of p with its lifeline. There are no lifelines here.
+func (Process) Commands() []Process { return nil }
 
 // Inheritors are the processes that have a lifeline. There are no lifelines here.
 func (Process) Inheritors() []Process { return nil }

@@ -94,11 +94,16 @@ func isHeld(err error) bool {
 	return code == protocol.Held || code == protocol.Timeout
 }
 
+// codeOf spells out no error of a lock: for that it would look who has the lock, each time.
 func codeOf(err error) protocol.Code {
-	if _, ok := errors.AsType[flags.UsageError](err); ok || strings.HasPrefix(err.Error(), "unknown command") { // cobra's has no type
+	if _, ok := errors.AsType[flags.UsageError](err); ok {
 		return protocol.Usage
 	}
-	return locksmith.CodeOf(err)
+	code := locksmith.CodeOf(err)
+	if code == protocol.Internal && strings.HasPrefix(err.Error(), "unknown command") { // cobra's has no type
+		return protocol.Usage
+	}
+	return code
 }
 
 // note reports an error, of which there may be several.

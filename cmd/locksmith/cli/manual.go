@@ -28,16 +28,10 @@ type pipeClient interface {
 // else only the wait.
 func forPeople(o *request.Options, h *locksmith.Helper, w locksmith.Watch, p *locksmith.Pipe, out *term.Messages) pipeClient {
 	if w.ParentPipe() || !term.Is(os.Stderr) {
-		line := newWaitLine(o, h, nil, out)
-		line.After(longWait)
-		return &tellingPipe{p, line}
+		return &tellingPipe{p, newWaitLine(o, h, nil, out)}
 	}
 	return &manualHold{tellingPipe{p, newWaitLine(o, h, os.Stderr, out)}, h.Request.Owner.MaxHold, out, o.Quiet}
 }
-
-// longWait is how long a program waits before people are told. The program's own log is for more
-// than each short wait.
-const longWait = time.Second
 
 // newWaitLine returns the line that tells people of a wait. For programs that read our log it
 // makes entries, and it is nil if nobody wants to know. terminal is where it may be drawn.

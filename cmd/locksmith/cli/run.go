@@ -144,6 +144,9 @@ func (a *app) runCommand(o *running, locks, argv []string) error {
 	}
 	h.Hopeless = waitsForUs
 	line := newWaitLine(&o.Options, h, os.Stderr, out)
+	if o.LogsJSON() {
+		line.AtOnce()
+	}
 	command := &child.Command{
 		Argv: argv, Withhold: secretVariables(targets),
 		Tell: line.Show, Log: h.Log, Clock: h.Request.Clock, Closes: o.closes,
@@ -161,7 +164,6 @@ func (a *app) runCommand(o *running, locks, argv []string) error {
 	}
 	if command.Becomes {
 		command.Caught = line.Draws()
-		line.After(time.Second) // others mostly wait for less
 	}
 	if err := command.Prepare(context.Background()); err != nil {
 		return err

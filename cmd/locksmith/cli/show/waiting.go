@@ -1,7 +1,6 @@
 package show
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -13,14 +12,16 @@ import (
 )
 
 // A WaitLine tells people who wait who holds the lock. On a terminal it is one live line while
-// we are in its foreground. Elsewhere it is told once, and then after 1, 2, 4, … minutes, so
-// that the log of a job that hangs explains itself. A nil WaitLine tells nothing.
+// we are in its foreground. Elsewhere it is told after a second, and then after 1, 2, 4, … minutes,
+// so that the log of a job that hangs explains itself. Most waits end before that second, and to
+// find out who holds the lock would be most of what they cost. If the lock's place does not answer,
+// that is told at once. A nil WaitLine tells nothing.
 type WaitLine struct {
 	terminal *os.File
 	out      messages
-	width    int           // of the terminal; 0: there is none
-	after    time.Duration // how late into a wait it is first told, where nothing is drawn
-	stuck    bool          // tell only of a wait that nothing is going to end, and only once
+	width    int  // of the terminal; 0: there is none
+	atOnce   bool // tell where nothing is drawn, too, without a second's pause
+	stuck    bool // tell only of a wait that nothing is going to end, and only once
 
 	mu    sync.Mutex
 	held  *backend.HeldError
@@ -46,15 +47,15 @@ func NewWaitLine(terminal *os.File, out messages) *WaitLine {
 	return w
 }
 
-// After leaves out short waits where the line is not drawn.
-func (w *WaitLine) After(d time.Duration) {
-	if w != nil {
-		w.after = d
-	}
-}
-
 // Draws reports whether the line is drawn on a terminal, and is to be removed from there.
 func (w *WaitLine) Draws() bool { return w != nil && w.width > 0 }
+
+// AtOnce tells of a wait at once, where nothing is drawn, too: for programs that read it.
+func (w *WaitLine) AtOnce() {
+	if w != nil {
+		w.atOnce = true
+	}
+}
 
 // OnlyStuck leaves out all waits but those that nothing is going to end.
 func (w *WaitLine) OnlyStuck() { w.stuck = true }
@@ -73,23 +74,23 @@ func (w *WaitLine) Show(held *backend.HeldError) {
 	w.held, w.since = held, time.Now()
 	trouble := !held.Answered() && !w.troubled
 	w.troubled = w.troubled || trouble
-	if w.stop != nil {
-		if trouble && w.told {
+	if w.stop == nil {
+		w.stop = make(chan struct{})
+		switch {
+		case w.stuck:
 			w.say("waiting")
+			return
+		case w.width > 0:
+			go w.redraw(w.stop)
+		default:
+			go w.remind(w.stop, w.since)
 		}
-		return
+		if w.atOnce || w.width > 0 && w.inBackground() {
+			w.say("waiting")
+			return
+		}
 	}
-	w.stop = make(chan struct{})
-	switch {
-	case w.stuck:
-		w.say("waiting")
-		return
-	case w.width > 0:
-		go w.redraw(w.stop)
-	default:
-		go w.remind(w.stop, w.since)
-	}
-	if w.after == 0 && (w.width == 0 || w.inBackground()) {
+	if trouble && (w.width == 0 || w.told) {
 		w.say("waiting")
 	}
 }
@@ -114,10 +115,13 @@ func (w *WaitLine) now() backend.HeldError {
 	return held
 }
 
-// remind tells of the wait again, each time twice as late.
+// longWait is how long a wait is of which a program's log tells.
+const longWait = time.Second
+
+// remind tells of a long wait, and again, each time twice as late.
 func (w *WaitLine) remind(stop <-chan struct{}, began time.Time) {
 	what := "waiting"
-	for next := cmp.Or(w.after, time.Minute); ; next = max(2*next, time.Minute) {
+	for next := longWait; ; next = max(2*next, time.Minute) {
 		timer := time.NewTimer(next - time.Since(began))
 		select {
 		case <-stop:
@@ -125,11 +129,11 @@ func (w *WaitLine) remind(stop <-chan struct{}, began time.Time) {
 			return
 		case <-timer.C:
 		}
-		if next >= time.Minute {
+		if next > longWait {
 			what = "still waiting after " + next.String()
 		}
 		w.mu.Lock()
-		if w.stop != nil {
+		if w.stop != nil && !(next == longWait && w.told) {
 			w.say(what)
 		}
 		w.mu.Unlock()

@@ -18,10 +18,9 @@ type record struct{ bytes.Buffer }
 func (*record) Stuck() bool { return false }
 
 // waitFor waits for passed, and returns what was told.
-func waitFor(after, passed time.Duration) string {
+func waitFor(passed time.Duration) string {
 	var out record
 	w := NewWaitLine(nil, &out)
-	w.After(after)
 	w.Show(&backend.HeldError{Lock: "fake:/x", Holder: backend.Holder{PID: 7, Age: time.Second}})
 	time.Sleep(passed)
 	synctest.Wait()
@@ -29,14 +28,18 @@ func waitFor(after, passed time.Duration) string {
 	return out.String()
 }
 
-// TestWaitLine: without a terminal a wait is told at once, and again each time twice as late.
+// TestWaitLine: without a terminal a wait is told after a second, and again each time twice as late. A
+// wait that was over before is not told at all.
 func TestWaitLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		begun := "locksmith: waiting: fake:/x: held by somebody unknown (pid 7) for 1s\n"
-		if got := waitFor(0, time.Minute-1); got != begun {
+		if got := waitFor(time.Second - 1); got != "" {
+			t.Errorf("of a wait shorter than a second is told: %q, want nothing", got)
+		}
+		begun := "locksmith: waiting: fake:/x: held by somebody unknown (pid 7) for 2s\n"
+		if got := waitFor(time.Minute - 1); got != begun {
 			t.Errorf("in the first minute of a wait is told: %q, want %q", got, begun)
 		}
-		got := waitFor(0, 8*time.Minute-1)
+		got := waitFor(8*time.Minute - 1)
 		want := begun
 		for _, m := range []string{"1m", "2m", "4m"} {
 			want += "locksmith: still waiting after " + m + "0s: fake:/x: held by somebody unknown (pid 7) for " + m + "1s\n"
@@ -47,36 +50,36 @@ func TestWaitLine(t *testing.T) {
 	})
 }
 
-// TestShortWait: a wait that was over before it is told is not told at all.
-func TestShortWait(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		if got := waitFor(time.Second, time.Second-1); got != "" {
-			t.Errorf("of a wait shorter than After is told: %q, want nothing", got)
-		}
-		if got := waitFor(time.Second, 2*time.Minute-1); strings.Count(got, "\n") != 2 || !strings.Contains(got, "waiting: fake:/x: held by somebody unknown (pid 7) for 2s\n") {
-			t.Errorf("of a wait longer than After is told: %q, want two lines, with the holder", got)
-		}
-	})
-}
-
-// TestTroubleIsTold: in a wait that had another reason before, trouble with the lock's place is
-// told once, however often it comes.
+// TestTroubleIsTold: trouble with the lock's place is told at once, and once in a wait, however often
+// it comes.
 func TestTroubleIsTold(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var out record
-		w := NewWaitLine(nil, &out)
-		away := &backend.Error{Code: protocol.Unreachable, Lock: "fake:/x", Op: "connect", Err: errors.New("refused")}
-		for range 3 {
-			w.Show(&backend.HeldError{Lock: "fake:/x", Holder: backend.Holder{PID: 7, Age: time.Second}})
-			w.Show(&backend.HeldError{Lock: "fake:/x", Obstacle: away})
-		}
-		w.Show(nil)
-		const want = "locksmith: waiting: fake:/x: held by somebody unknown (pid 7) for 1s\n" +
-			"locksmith: waiting: fake:/x: waiting until it can be seen who holds it: connect: refused\n"
-		if out.String() != want {
-			t.Errorf("of a wait with trouble is told:\n%swant\n%s", out.String(), want)
-		}
-	})
+	held := &backend.HeldError{Lock: "fake:/x", Holder: backend.Holder{PID: 7, Age: time.Second}}
+	away := &backend.HeldError{Lock: "fake:/x", Obstacle: &backend.Error{Code: protocol.Unreachable, Lock: "fake:/x", Op: "connect", Err: errors.New("refused")}}
+	const trouble = "locksmith: waiting: fake:/x: waiting until it can be seen who holds it: connect: refused\n"
+	for name, c := range map[string]struct {
+		before time.Duration // from the beginning of the wait to the trouble
+		want   string
+	}{
+		"in a short wait": {0, trouble},
+		"in a long wait":  {2 * time.Second, "locksmith: waiting: fake:/x: held by somebody unknown (pid 7) for 2s\n" + trouble},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var out record
+			w := NewWaitLine(nil, &out)
+			w.Show(held)
+			time.Sleep(c.before)
+			for range 3 {
+				w.Show(away)
+				w.Show(held)
+			}
+			time.Sleep(30 * time.Second)
+			synctest.Wait()
+			w.Show(nil)
+			if out.String() != c.want {
+				t.Errorf("of trouble %s is told:\n%swant\n%s", name, out.String(), c.want)
+			}
+		})
+	}
 }
 
 // TestOnlyStuck: after OnlyStuck a wait is told only if nothing is going to end it.
