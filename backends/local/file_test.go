@@ -320,6 +320,7 @@ func TestProvenDead(t *testing.T) {
 	ended.Helper = backendtest.DeadProcess(t)
 	rebooted := ownRecord()
 	rebooted.Place.Boot = "00000000-0000-0000-0000-000000000000"
+	rebooted.Helper.Start = 1 << 62 // of an uptime that this boot has not reached
 	for name, record := range map[string]owner.Record{
 		"pid used again": recycled, "process ended": ended, "earlier boot": rebooted,
 	} {

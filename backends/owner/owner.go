@@ -17,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"locksmith/backends/clock"
 	"locksmith/backends/process"
 )
 
@@ -41,12 +42,20 @@ func (p Place) sees(q Place) bool {
 	return p == q && p.Host != "" && p.Machine != "" && p.Boot != "" && p.PIDNS != ""
 }
 
-// RebootedSince reports that q is this machine before its last boot. For a directory of several
-// machines it proves nothing, because clones may share both names.
-func (p Place) RebootedSince(q Place) bool {
-	return p.Machine != "" && p.Machine == q.Machine && p.Host == q.Host &&
-		p.Boot != "" && q.Boot != "" && p.Boot != q.Boot
+// rebootedSince reports, by proof, that this machine was started since it recorded r. That the boot
+// ids differ does not prove it, because systemd-nspawn and LXC give each container a boot id of its
+// own. Nor does the time of the boot in /proc/stat, which moves when somebody sets the clock, and
+// which LXCFS makes up for each container. But no process starts later than now. So who started
+// later, by the machine's clock since boot, did so before the last boot. For a directory of several
+// machines that proves nothing, because clones may share both names.
+func (p Place) rebootedSince(r Record) bool {
+	q := r.Place
+	return p.Machine != "" && p.Machine == q.Machine && p.Host == q.Host && p.TimeNS == process.FirstTimeNS && q.TimeNS == p.TimeNS &&
+		r.Helper.Start > uint64(clock.Boot{}.Now()/process.Tick)
 }
+
+// windowsPIDs stands for the pid namespace on Windows, which has one.
+const windowsPIDs = "windows"
 
 // A Verdict is what the kernel proves about a holder.
 type Verdict string
@@ -73,13 +82,25 @@ func (r Record) Verdict(here Place) Verdict {
 	return Dead
 }
 
-// VerdictOnDisk is Verdict for a record on a disk that only this machine uses: there a holder from
-// before the last boot is dead.
+// VerdictOnDisk is Verdict for a record on a disk that only this machine uses. There a holder from
+// before the last boot is dead. If the boot ids differ, the holder may also be in a container that
+// has a boot id of its own. In the pid namespace of the whole machine that makes no difference:
+// there everybody can be seen, so who is not there has ended, by a boot or otherwise.
 func (r Record) VerdictOnDisk(here Place) Verdict {
-	if here.RebootedSince(r.Place) {
+	its := r.Place
+	switch {
+	case its.Boot == here.Boot || its.Boot == "":
+		return r.Verdict(here)
+	case here.rebootedSince(r):
 		return Dead
+	case here.PIDNS != process.FirstPIDNS && here.PIDNS != windowsPIDs:
+		return Unknown
 	}
-	return r.Verdict(here)
+	r.Place.Boot = here.Boot
+	if r.Verdict(here) != Dead {
+		return Unknown // after a boot another process may have the same pid and start time
+	}
+	return Dead
 }
 
 // LeftBy reports, by proof, that the helper is gone and held the lock for this process. What

@@ -154,6 +154,53 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
+// TestVerdictOnDisk: where only this machine uses a disk, a boot id that differs ends a holder of
+// before the last boot, and nobody who lives in a container that has a boot id of its own.
+func TestVerdictOnDisk(t *testing.T) {
+	machine, container := Here(), Here()
+	machine.PIDNS, machine.TimeNS, machine.Boot = process.FirstPIDNS, process.FirstTimeNS, "boot"
+	container.PIDNS, container.TimeNS, container.Boot = "pid:[4026532180]", process.FirstTimeNS, "boot of a container"
+	sibling := container
+	sibling.PIDNS, sibling.Boot = "pid:[4026532190]", "boot of a sibling"
+	ended := func(r *Record) { r.Helper, r.Parent = gone(r.Helper), gone(r.Parent) }
+	// long is some uptime that this machine has not reached.
+	long := func(r *Record) { r.Helper.Start, r.Parent.Start = 1<<62, 1<<62 }
+	for name, c := range map[string]struct {
+		from, to Place
+		change   func(*Record)
+		want     Verdict
+	}{
+		"a holder of before the boot":                        {machine, machine, ended, Dead},
+		"a holder of before the boot, of a long uptime":      {machine, machine, long, Dead},
+		"the same, and nothing proves what it guards":        {machine, machine, func(r *Record) { long(r); r.NoProof = true }, Dead},
+		"the same in a container":                            {sibling, container, long, Dead},
+		"the same in a container, from outside":              {machine, container, long, Dead},
+		"who lives, with a boot id of its own":               {machine, machine, func(*Record) {}, Unknown},
+		"who lives in a sibling":                             {sibling, container, func(*Record) {}, Unknown},
+		"whose helper is gone, in a sibling":                 {sibling, container, func(r *Record) { r.Helper = gone(r.Helper) }, Unknown},
+		"who is hidden in a sibling":                         {sibling, container, ended, Unknown},
+		"who is hidden in a container":                       {machine, container, ended, Unknown},
+		"who is hidden outside of the container":             {container, machine, ended, Unknown},
+		"a parent that lives, with a boot id of its own":     {machine, machine, func(r *Record) { r.Helper = gone(r.Helper) }, Unknown},
+		"what nothing proves, with a boot id of its own":     {machine, machine, func(r *Record) { ended(r); r.NoProof = true }, Unknown},
+		"a lifeline of another network namespace":            {machine, machine, func(r *Record) { ended(r); r.Parent, r.Lifeline = process.Process{}, "ffffffff01" }, Unknown},
+		"another machine":                                    {machine, machine, func(r *Record) { long(r); r.Place.Machine = "x" }, Unknown},
+		"another host name":                                  {machine, machine, func(r *Record) { long(r); r.Place.Host = "x" }, Unknown},
+		"a shifted clock of the holder":                      {machine, machine, func(r *Record) { long(r); r.Place.TimeNS = "time:[4026532567]" }, Unknown},
+		"a kernel whose sandboxes have a clock of their own": {machine, machine, func(r *Record) { long(r); r.Place.TimeNS = "" }, Unknown},
+	} {
+		r := sample(t)
+		r.Place = c.to
+		if c.from == c.to {
+			r.Place.Boot = "another boot"
+		}
+		c.change(&r)
+		if got := r.VerdictOnDisk(c.from); got != c.want {
+			t.Errorf("%s is judged %q, want %q: look at VerdictOnDisk (owner.go)", name, got, c.want)
+		}
+	}
+}
+
 func TestCheckMeta(t *testing.T) {
 	if err := CheckMeta("job"); err != nil {
 		t.Error(err)

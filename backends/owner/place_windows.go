@@ -12,7 +12,7 @@ import (
 // look finds out the place of this process.
 func look() Place {
 	host, _ := os.Hostname()
-	return Place{Host: host, Machine: machine(), Boot: boot(), PIDNS: "windows"}
+	return Place{Host: host, Machine: machine(), Boot: boot(), PIDNS: windowsPIDs}
 }
 
 // machine is an id that Windows makes at its installation.

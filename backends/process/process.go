@@ -9,6 +9,7 @@ package process
 import (
 	"context"
 	"errors"
+	"time"
 )
 
 // ErrNotVisible is returned where the kernel does not show us the process.
@@ -16,6 +17,18 @@ var ErrNotVisible = errors.New("process is not visible from here")
 
 // MaxPID is the largest process id there can be (proc_sys_kernel(5), pid_max).
 const MaxPID = 1 << 22
+
+// The namespaces of a whole machine that runs Linux, as /proc/self/ns shows them (PROC_PID_INIT_INO,
+// PROC_TIME_INIT_INO). From the first all processes are seen. In another time namespace
+// CLOCK_BOOTTIME and start times may be shifted. All other names of namespaces are used again
+// after their end (time_namespaces(7)).
+const (
+	FirstPIDNS  = "pid:[4026531836]"
+	FirstTimeNS = "time:[4026531834]"
+)
+
+// Tick is the unit in which Linux tells when a process started (USER_HZ).
+const Tick = 10 * time.Millisecond
 
 // A Process is one run of a program: a pid and the moment when it started, in the kernel's clock
 // ticks since boot (proc_pid_stat(5), field 22). Start 0 means that the moment is not known. The

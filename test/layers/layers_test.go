@@ -77,7 +77,7 @@ var allowed = map[string][]string{
 	"cmd/locksmith/cli/show":     {"protocol", "backends/backend", "cmd/locksmith/cli/term"},
 	"cmd/locksmith/cli/term":     {"protocol"},
 	"cmd/locksmith/cli/programs": {"protocol", "backends/process"},
-	"cmd/locksmith/memory":       {"backends/backend", "backends/clock", "backends/owner", "backends/posix", "backends/watch", "backends/detached"},
+	"cmd/locksmith/memory":       {"backends/backend", "backends/clock", "backends/owner", "backends/posix", "backends/process", "backends/watch", "backends/detached"},
 	"cmd/locksmith/profile":      {"protocol", "backends/backend", "backends/backoff", "backends/owner"},
 	"cmd/locksmith/singleproc":   {},
 	"cmd/locksmith/timeline":     {"cmd/locksmith/timeline/svg", "locksmith/events"},

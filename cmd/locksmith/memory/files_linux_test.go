@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/owner"
+	"locksmith/backends/process"
 )
 
 const name = "0123456789abcdef0123456789abcdef"
@@ -150,7 +151,7 @@ func TestPlaces(t *testing.T) {
 
 // TestClockOf: a clock has no name if it may be shifted, or cannot be distinguished from others.
 func TestClockOf(t *testing.T) {
-	here := owner.Place{Host: "h", Machine: "m", Boot: "b", PIDNS: "pid:[1]", TimeNS: firstTimeNS}
+	here := owner.Place{Host: "h", Machine: "m", Boot: "b", PIDNS: "pid:[1]", TimeNS: process.FirstTimeNS}
 	for what, change := range map[string]func(*owner.Place){
 		"no boot id":     func(p *owner.Place) { p.Boot = "" },
 		"no /proc":       func(p *owner.Place) { p.PIDNS, p.TimeNS = "", "" },

@@ -20,6 +20,7 @@ import (
 	"locksmith/backends/clock"
 	"locksmith/backends/detached"
 	"locksmith/backends/owner"
+	"locksmith/backends/process"
 	"locksmith/backends/watch"
 )
 
@@ -35,16 +36,12 @@ func Of(lock string, debug func(error)) *watch.Memory {
 	return watch.NewMemory(boot+"\n"+lock, f, debug)
 }
 
-// firstTimeNS is the time namespace in which a machine starts (PROC_TIME_INIT_INO of Linux). In
-// another time namespace CLOCK_BOOTTIME may be shifted, and the name of a namespace is used again
-// after its end (time_namespaces(7)).
-const firstTimeNS = "time:[4026531834]"
-
 // clockOf names the clock of one machine since its start, or returns "" if that cannot be
 // distinguished from others. Clones of a machine may share its boot id, so the name also has
 // machine id and host name. No PIDNS: no /proc. No TimeNS alone: a kernel without time namespaces.
+// In another time namespace than the machine's first, CLOCK_BOOTTIME may be shifted.
 func clockOf(p owner.Place) string {
-	if p.Boot == "" || p.PIDNS == "" || p.TimeNS != "" && p.TimeNS != firstTimeNS {
+	if p.Boot == "" || p.PIDNS == "" || p.TimeNS != "" && p.TimeNS != process.FirstTimeNS {
 		return ""
 	}
 	return strings.Join([]string{p.Boot, p.Machine, p.Host}, "\n")

@@ -176,7 +176,12 @@ func (x Adviser) next(p show.Participant) string {
 func whereToLook(r *owner.Record) string {
 	here, its := owner.Here(), r.Place
 	look := fmt.Sprintf("look on %s whether pid %d runs", its.Host, r.Helper.PID)
-	if its.Boot == "" || its.Boot != here.Boot || its.Machine != here.Machine || its.PIDNS == here.PIDNS {
+	switch {
+	case its.Boot == "" || its.Machine != here.Machine:
+		return look
+	case its.Boot != here.Boot && its.Host == here.Host:
+		return look + ", in another container of that name, or it ended with a reboot"
+	case its.Boot != here.Boot || its.PIDNS == here.PIDNS:
 		return look
 	}
 	if used, known := process.UsesNamespace(its.PIDNS); known && !used {
