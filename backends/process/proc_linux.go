@@ -3,6 +3,7 @@ package process
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strconv"
 	"strings"
@@ -13,18 +14,30 @@ import (
 
 // CheckProc returns an error unless /proc shows processes by the numbers by which we know them.
 // It may not be mounted. Or it may be that of another pid namespace, such as the host's in a
-// container, where our numbers are those of other processes (pid_namespaces(7)).
+// container, where our numbers are those of other processes (pid_namespaces(7)). There we have a
+// number for each namespace from that of /proc to our own. The first may happen to equal the last.
 func CheckProc() error { return checkProc() }
 
 var checkProc = sync.OnceValue(func() error {
-	switch self, err := SelfInProc(); {
-	case err != nil:
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
 		return err
-	case self != os.Getpid():
-		return fmt.Errorf("/proc is that of another pid namespace: %w", ErrNotVisible)
 	}
-	return nil
+	return checkNumbers(string(status), os.Getpid())
 })
+
+// checkNumbers looks at all numbers of this process in /proc/self/status (NSpid, since Linux 4.1).
+func checkNumbers(status string, pid int) error {
+	for line := range strings.Lines(status) {
+		if numbers, ok := strings.CutPrefix(line, "NSpid:"); ok {
+			if strings.TrimSpace(numbers) == strconv.Itoa(pid) {
+				return nil
+			}
+			return fmt.Errorf("/proc is that of another pid namespace: %w", ErrNotVisible)
+		}
+	}
+	return fmt.Errorf("/proc does not tell whether it is that of our pid namespace, as Linux does since 4.1: %w", ErrNotVisible)
+}
 
 // SelfInProc returns this process's number in /proc.
 func SelfInProc() (int, error) {
@@ -204,20 +217,24 @@ func again(call func() (int, error)) (int, error) {
 	}
 }
 
-// firstPIDNS is the pid namespace of the machine, from which all others are seen
-// (PROC_PID_INIT_INO).
-const firstPIDNS = "pid:[4026531836]"
-
 // UsesNamespace reports whether some process is in a pid namespace. That is known only to root
-// outside of containers, who sees all processes.
+// outside of containers, and only if it may look at all processes: hidepid leaves some out of /proc,
+// and a container with the host's pid namespace may be refused the others' (namespaces(7)).
 func UsesNamespace(name string) (used, known bool) {
-	if own, err := os.Readlink("/proc/self/ns/pid"); err != nil || own != firstPIDNS || unix.Geteuid() != 0 || CheckProc() != nil {
+	if own, err := os.Readlink("/proc/self/ns/pid"); err != nil || own != FirstPIDNS || CheckProc() != nil {
 		return false, false
 	}
+	if first, err := os.Readlink("/proc/1/ns/pid"); err != nil || first != FirstPIDNS {
+		return false, false
+	}
+	known = true
 	for _, pid := range namesIn("/proc") {
-		if its, err := os.Readlink("/proc/" + pid + "/ns/pid"); err == nil && its == name {
+		switch its, err := os.Readlink("/proc/" + pid + "/ns/pid"); {
+		case err == nil && its == name:
 			return true, true
+		case err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, unix.ESRCH):
+			known = false
 		}
 	}
-	return false, true
+	return false, known
 }

@@ -34,6 +34,25 @@ func TestProcOfOthers(t *testing.T) {
 	}
 }
 
+// TestNumbers: /proc is believed if it knows one number of ours, which is the one that we know. In
+// the /proc of a namespace around ours the first of several may be the same by chance.
+func TestNumbers(t *testing.T) {
+	const before = "Name:\tx\nPid:\t7\nGroups:\t0 7\nNStgid:\t7\n"
+	for status, believed := range map[string]bool{
+		before + "NSpid:\t7\nNSpgid:\t7\n": true,
+		before + "NSpid:\t7\t7\n":          false,
+		before + "NSpid:\t4242\t7\n":       false,
+		before + "NSpid:\t8\n":             false,
+		before + "NSpid:\t\n":              false,
+		before:                             false,
+		"":                                 false,
+	} {
+		if err := checkNumbers(status, 7); believed != (err == nil) || err != nil && !errors.Is(err, ErrNotVisible) {
+			t.Errorf("pid 7 in %q: %v, want that it is believed: %v", status, err, believed)
+		}
+	}
+}
+
 // TestMainThreadGone: a process whose main thread has ended shows the state of
 // a zombie while its other threads work.
 func TestMainThreadGone(t *testing.T) {
