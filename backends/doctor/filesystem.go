@@ -152,6 +152,9 @@ func (n DirNeeds) mount(m mount, tell backend.Tell) {
 	case m.remote() && !m.nfs():
 		tell.Unknown(name, m.String()+": what is behind it decides whether locks are safe between machines",
 			"run locksmith doctor on all of them, and two contenders on two of them, before you rely on it")
+	case m.kind == "overlay" || m.kind == "aufs":
+		tell.Weak(name, m.String()+": what is made there is this container's own, and nobody in another one sees it",
+			"put the lock on a volume that all who share it have in common; if this is no container, but a machine whose own files are on such a file system, this is as it should be")
 	case n.Hosts && !m.remote():
 		tell.Weak(name, m.String()+": "+onlyHere,
 			"if a share belongs here, mount it first, and say ?fs=network, so that no lock is taken without it; for one machine, or on the share's own server, this is as it should be")

@@ -69,7 +69,9 @@ func TestMounts(t *testing.T) {
 		want backend.Finding
 	}{
 		{local, mount{kind: "ext4", source: "/dev/sda"}, backend.Fit},
-		{local, mount{kind: "overlay", source: "overlay", options: []string{"rw", "lowerdir=/a:/b"}}, backend.Fit},
+		{local, mount{kind: "overlay", source: "overlay", options: []string{"rw", "lowerdir=/a:/b"}}, backend.Weak},
+		{hosts, mount{kind: "overlay", source: "overlay", options: []string{"rw", "lowerdir=/a:/b"}}, backend.Weak},
+		{local, mount{kind: "overlay", source: "overlay", options: []string{"ro", "lowerdir=/a:/b"}}, backend.Unfit},
 		{local, mount{kind: "ext4", options: []string{"ro"}}, backend.Unfit},
 		{local, mount{kind: "nfs4"}, backend.Unfit},
 		{local, mount{kind: "fuse.sshfs"}, backend.Unfit},
