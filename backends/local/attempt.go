@@ -38,18 +38,37 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 		}
 		a.checked = true
 	}
-	// Without ctx: a free lock is taken even if hardly any time is left, for no step here waits
-	// long.
-	h, err := backend.Retry(context.WithoutCancel(ctx), backend.KernelRaces, a.take)
-	switch {
-	case errors.Is(err, backend.ErrAgain):
-		return nil, a.held()
-	case err != nil:
+	h, err := a.takeNow(ctx)
+	for looks := 0; looks < looksAtUnfinished && a.expires(err) && a.Wait(ctx) == nil; looks++ {
+		h, err = a.takeNow(ctx)
+	}
+	if err != nil {
 		return nil, err
 	}
 	a.system.Close()
 	h.batons = a.leaveQueue()
 	return h, nil
+}
+
+// looksAtUnfinished is how often a Try waits until an unfinished file may be broken. A Try may be
+// the only one, as with "run -n", and there would be no other that removes the file. Once is
+// enough, unless something else that happens to the file wakes it.
+const looksAtUnfinished = 3
+
+// expires reports whether a refusal is for an unfinished file, which may be broken after the grace.
+func (a *attempt) expires(refusal error) bool {
+	_, held := errors.AsType[*backend.HeldError](refusal)
+	return held && a.seen.content.unfinished() && a.seen.due != watch.Never
+}
+
+// takeNow tries without ctx: a free lock is taken even if hardly any time is left, for no step
+// here waits long.
+func (a *attempt) takeNow(ctx context.Context) (*hold, error) {
+	h, err := backend.Retry(context.WithoutCancel(ctx), backend.KernelRaces, a.take)
+	if errors.Is(err, backend.ErrAgain) {
+		err = a.held()
+	}
+	return h, err
 }
 
 // take makes the lock file, or finds out who holds it. Its error is backend.ErrAgain if the file

@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"errors"
 	"os"
 	"sync"
 	"testing"
@@ -27,6 +28,17 @@ var (
 func mustBeHeld(t *testing.T, a backend.Attempt) backend.Holder {
 	t.Helper()
 	return backendtest.MustBeHeld(t, a).Holder
+}
+
+// mustLookHeld is mustBeHeld for one look of a Try, which waits for nothing.
+func mustLookHeld(t *testing.T, a *attempt) backend.Holder {
+	t.Helper()
+	h, err := a.takeNow(t.Context())
+	held, ok := errors.AsType[*backend.HeldError](err)
+	if !ok {
+		t.Fatalf("a look returns the hold %v and the error %v, want none, and that it is held", h, err)
+	}
+	return held.Holder
 }
 
 // attemptAt returns an attempt on the lock at a path.

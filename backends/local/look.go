@@ -10,7 +10,7 @@ import (
 // grace is how long an unfinished file of ours must be seen unchanged before it is broken. It is
 // a courtesy to the maker, which needs some microseconds until it has the kernel lock. A maker
 // that is late finds out before it says OK (hold.go). If a maker dies at that point, everybody
-// waits for the grace.
+// waits for the grace, a single try included.
 const grace = 100 * time.Millisecond
 
 // An observation is a lock file that belongs to somebody else.

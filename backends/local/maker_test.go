@@ -52,11 +52,7 @@ func TestMakerStops(t *testing.T) {
 	if _, err := unix.Wait4(maker.Process.Pid, &status, unix.WUNTRACED, nil); err != nil || !status.Stopped() {
 		t.Fatalf("the maker: %v, %v", status, err)
 	}
-	r, c := fakeRequest()
-	a := attemptAt(t, path, r)
-	mustBeHeld(t, a)
-	c.advance(time.Second)
-	h := mustHold(t, a)
+	h := mustHold(t, attemptAt(t, path, backendtest.Request()))
 	backendtest.MustWork(t, maker.Process.Signal(unix.SIGCONT))
 	_ = maker.Wait()
 	if got := maker.ProcessState.ExitCode(); got != makerIsRobbed {

@@ -29,7 +29,7 @@ func TestDeadThatStays(t *testing.T) {
 	r, c := fakeRequest()
 	a := attemptAt(t, path, r)
 	for range 3 {
-		if h := mustBeHeld(t, a); h.Advice != "" || a.seen.due <= 0 || a.seen.due > graceAndDrift {
+		if h := mustLookHeld(t, a); h.Advice != "" || a.seen.due <= 0 || a.seen.due > graceAndDrift {
 			t.Errorf("a dead holder's file, whose watch began now, may be broken in %v, with the advice %q; want %v at most, and no advice yet", a.seen.due, h.Advice, graceAndDrift)
 		}
 		c.advance(graceAndDrift)

@@ -25,6 +25,7 @@ var smallKernel = leased(concat(
 		{Name: "beat", Roles: roles(beating(1, mate()), mate()), Adversary: budget{Full: 1}},
 		{Name: "crash", Roles: roles(mate(), mate()), Adversary: budget{Crashes: 1, Short: 1}},
 		{Name: "short", Roles: roles(mate(), mate()), Adversary: budget{Short: 2}},
+		{Name: "one-try", Roles: roles(mate(), shortly(2, mate())), Adversary: budget{Crashes: 1}},
 	}),
 	seated("local", 1, []explore.Config{
 		{Name: "xxx", Roles: roles(mate(), mate(), mate())},

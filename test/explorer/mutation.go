@@ -1,6 +1,10 @@
 package main
 
-import "slices"
+import (
+	"slices"
+
+	"locksmith/test/explorer/explore"
+)
 
 // A mutation is a way to build the algorithm wrongly. The explorer must find out that it is
 // wrong. If it does not, a rule of the algorithm, or a part of the explorer, does nothing.
@@ -40,6 +44,7 @@ const (
 	litter     = "left over at the end"
 	fails      = "failed though nothing else did"
 	keeps      = "keeps the kernel lock of"
+	givesUp    = "gives up, " + explore.Unfinished
 )
 
 // The directories of the algorithms, from the module's root.

@@ -21,6 +21,9 @@ var kernelMutations = []mutation{
 	{name: "a maker does not look again", breaks: falseLoss, config: "local-short-2", edits: []edit{{"hold.go",
 		"	return f.Named()\n}", "	return nil\n}"}}},
 
+	{name: "one try leaves an unfinished file", breaks: givesUp, config: "local-one-try-2", edits: []edit{{"attempt.go",
+		"looks < looksAtUnfinished && a.expires(err)", "looks < looksAtUnfinished && false"}}},
+
 	{name: "a dead one's file is removed without its kernel lock", breaks: hitsNext, config: "local-dead-1", edits: []edit{{"look.go",
 		"	free, err := f.TryLock()\n", "	free, err := true, error(nil)\n"}}},
 

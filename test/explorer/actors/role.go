@@ -102,6 +102,7 @@ func (r Role) acquire(run *runner, b Lock, round int) {
 			r.withdraw(run, a)
 			return
 		case r.Short || r.Waits > 0 && waits == r.Waits:
+			run.note(Note{Kind: NoteGaveUp})
 			r.withdraw(run, a)
 			if m, ok := request.Memory.(*watch.Memory); ok {
 				m.Save()

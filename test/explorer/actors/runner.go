@@ -98,6 +98,7 @@ type NoteKind uint8
 const (
 	NoteTry           NoteKind = iota // Try is called
 	NoteHeld                          // Try returned a hold
+	NoteGaveUp                        // Try was refused, and is not made again
 	NoteBeatBegins                    // Heartbeat is called
 	NoteBeat                          // Heartbeat returned
 	NoteReleaseBegins                 // Release is called

@@ -122,6 +122,20 @@ func (x *Explorer) holder(c *world) int {
 	return -1
 }
 
+// Unfinished is the text of a violation: one try must be enough where nobody has the lock.
+const Unfinished = "though the maker of the lock file died before it wrote its record"
+
+// unfinished reports whether the lock is a file without a record, whose maker has crashed, and which
+// nobody has open.
+func (x *Explorer) unfinished(c *world) bool {
+	m := &c.machine
+	if x.Config.Kernel == nil || m.Lock == 0 || slices.ContainsFunc(m.Opened, func(o places.Opened) bool { return o.File == m.Lock }) {
+		return false
+	}
+	f := m.File(m.Lock)
+	return f.Content == 0 && c.procs[f.Maker].crashed
+}
+
 func (s stepper) removeByHand(c *world) {
 	if c.machine.Lock == 0 {
 		return

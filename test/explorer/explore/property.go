@@ -15,9 +15,14 @@ func (x *Explorer) heed(c *world, p int, n actors.Note) {
 	case actors.NoteTry:
 		q.swept, q.hopeless = false, x.removed(c, p)
 		q.saw, q.sawAt = 0, 0
+		q.unfinished = x.unfinished(c)
 		q.touched = c.now // the start, in case Try confirms nothing
 	case actors.NoteHeld:
 		x.granted(c, p, n)
+	case actors.NoteGaveUp:
+		if q.unfinished && x.unfinished(c) {
+			c.violated("%s gives up, %s", x.title(p), Unfinished)
+		}
 	case actors.NoteReleaseBegins:
 		// If an answer was lost, a second call cannot tell whether the first one ended the hold.
 		q.mustNotice = q.overtaken && !(q.releasing && (x.Config.Directories != nil || x.Config.Files != nil || x.Config.Objects != nil))

@@ -50,6 +50,7 @@ type proc struct {
 	mustNotice bool  // its present call must not succeed: it was overtaken before the call began
 	unreserved bool  // its present call must not succeed: the object that is its hold's reservation was gone before the call began
 	releasing  bool  // it has begun to release
+	unfinished bool  // when this Try began, the lock was a file without a record, whose maker had crashed
 	swept      bool  // in this Try another process removed this one's entry from this one's reservation
 	serial     uint8 // the attempt that gave it its hold
 	hopeless   uint8 // its attempt that must get no hold, because it was condemned, and its entry was gone when the present Try began; 0: none
@@ -145,7 +146,7 @@ func (w *world) encode(b []byte) []byte {
 
 func (p *proc) encode(b []byte) []byte {
 	flags := 0
-	for i, set := range []bool{p.crashed, p.absent, p.asksLate, p.awake, p.holding, p.valid, p.overtaken, p.mustNotice, p.unreserved, p.releasing, p.swept} {
+	for i, set := range []bool{p.crashed, p.absent, p.asksLate, p.awake, p.holding, p.valid, p.overtaken, p.mustNotice, p.unreserved, p.releasing, p.swept, p.unfinished} {
 		flags |= steps.Bit(set) << i
 	}
 	for _, v := range []uint64{uint64(p.node), uint64(flags), uint64(p.scan), uint64(p.sent), uint64(p.touched), uint64(p.confirmed),
@@ -174,7 +175,7 @@ func (w *world) decode(b []byte) {
 		node, flags := actors.NodeID(u()), u()
 		*p = proc{node: node, scan: steps.Listing(u()), sent: int32(u()), touched: int32(u()), confirmed: int32(u()),
 			serial: uint8(u()), condemned: uint8(u()), hopeless: uint8(u()), token: uint32(u()), saw: steps.Text(u()), sawAt: int32(u()), made: uint8(u()), given: uint8(u())}
-		for i, f := range []*bool{&p.crashed, &p.absent, &p.asksLate, &p.awake, &p.holding, &p.valid, &p.overtaken, &p.mustNotice, &p.unreserved, &p.releasing, &p.swept} {
+		for i, f := range []*bool{&p.crashed, &p.absent, &p.asksLate, &p.awake, &p.holding, &p.valid, &p.overtaken, &p.mustNotice, &p.unreserved, &p.releasing, &p.swept, &p.unfinished} {
 			*f = flags>>i&1 != 0
 		}
 	}
