@@ -55,7 +55,7 @@ func (l *Lock) Remove(_ context.Context, held backend.Hold) error {
 	if err := h.named("remove"); err != nil {
 		return err
 	}
-	if seen, err := flocks.Glance(l.path); err == nil && seen.Waiting() > 0 {
+	if seen, err := flocks.Glance(l.path); err == nil && max(seen.Waiting(), seen.Crowd) > 0 { // Btrfs shows those that wait on another device
 		return &backend.Error{Code: protocol.Held, Lock: string(l.address), Op: "remove", Err: errors.New("somebody waits for it"), Hint: "see who with: lslocks"}
 	}
 	f, err := lockfile.Open(l.path) // which fails if the path is a symbolic link

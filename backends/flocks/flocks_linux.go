@@ -16,7 +16,7 @@ import (
 
 // Look looks at the locks of the file at a path, which need not be readable.
 func Look(path string) (Seen, error) {
-	return see(path, take(), func(s snapshot, file unix.Stat_t) Seen { return s.of(file) })
+	return see(path, take(), snapshot.of)
 }
 
 // Peek is Look at those alone that took the lock. It costs what /proc/locks costs: it looks at no
@@ -55,41 +55,33 @@ func Glance(path string) (seen Seen, err error) {
 // glances is how often Glance looks whether the lock stays with those that took it.
 const glances = 3
 
-// areThere reports that takers are known from looks before. Those need not be the last: /proc/locks
-// is read in pieces, and may lack a lock if others were let go meanwhile.
+// areThere reports that takers are known from looks before.
 func areThere(takers, before []int) bool {
 	return len(takers) > 0 && !slices.ContainsFunc(takers, func(pid int) bool { return !slices.Contains(before, pid) })
 }
 
 // Snapshot is Glance for many files. It reads /proc once, when it is asked about the first.
 func Snapshot() func(path string) (Seen, error) {
-	read := take()
-	return func(path string) (Seen, error) { return see(path, read, snapshot.glance) }
+	s := take()
+	return func(path string) (Seen, error) { return see(path, s, snapshot.glance) }
 }
 
-func see(path string, read func() (snapshot, error), look func(snapshot, unix.Stat_t) Seen) (Seen, error) {
+func see(path string, s snapshot, look func(snapshot, unix.Stat_t) (Seen, error)) (Seen, error) {
 	var file unix.Stat_t
 	if err := unix.Stat(path, &file); err != nil {
 		return Seen{}, &os.PathError{Op: "stat", Path: path, Err: err}
 	}
-	s, err := read()
-	if err != nil {
-		return Seen{}, err
-	}
-	return look(s, file), nil
+	return look(s, file)
 }
 
+// A snapshot reads what it needs when it is first asked for that.
 type snapshot struct {
-	text string // of /proc/locks
-	open func() []descriptor
+	locks iter.Seq2[string, error] // readings of /proc/locks
+	open  func() []descriptor
 }
 
-// take returns a function that takes a snapshot at its first call.
-func take() func() (snapshot, error) {
-	return sync.OnceValues(func() (snapshot, error) {
-		text, err := os.ReadFile("/proc/locks")
-		return snapshot{string(text), sync.OnceValue(func() []descriptor { return locked(process.Descriptors) })}, err
-	})
+func take() snapshot {
+	return snapshot{process.Readings("/proc/locks"), sync.OnceValue(func() []descriptor { return locked(process.Descriptors) })}
 }
 
 // A descriptor has a lock of this kind, on a file with this inode number.
@@ -99,9 +91,22 @@ type descriptor struct {
 	fd     string
 }
 
-// queue is what /proc/locks shows of a file.
-func (s snapshot) queue(file unix.Stat_t) (seen Seen) {
-	for line := range strings.Lines(s.text) {
+// queue is what /proc/locks shows of a file: the first reading in which somebody has taken the lock, or
+// the last.
+func (s snapshot) queue(file unix.Stat_t) (seen Seen, err error) {
+	for text, err := range s.locks {
+		if err != nil {
+			return Seen{}, err
+		}
+		if seen = queueIn(text, file); len(seen.Takers) > 0 {
+			break
+		}
+	}
+	return seen, nil
+}
+
+func queueIn(text string, file unix.Stat_t) (seen Seen) {
+	for line := range strings.Lines(text) {
 		l, ok := parse(line)
 		if ok && l.inode == file.Ino && l.waits {
 			seen.Crowd++
@@ -125,22 +130,26 @@ func (s snapshot) queue(file unix.Stat_t) (seen Seen) {
 	return seen
 }
 
-func (s snapshot) of(file unix.Stat_t) Seen {
-	seen := s.queue(file)
-	seen.add(file, s.open())
-	return seen
+func (s snapshot) of(file unix.Stat_t) (Seen, error) {
+	seen, err := s.queue(file)
+	if err == nil {
+		seen.add(file, s.open())
+	}
+	return seen, err
 }
 
 // takers looks only at those that took the lock.
-func (s snapshot) takers(file unix.Stat_t) Seen {
-	seen := s.queue(file)
-	seen.add(file, locked(process.DescriptorsOf(seen.Takers...)))
-	return seen
+func (s snapshot) takers(file unix.Stat_t) (Seen, error) {
+	seen, err := s.queue(file)
+	if err == nil {
+		seen.add(file, locked(process.DescriptorsOf(seen.Takers...)))
+	}
+	return seen, err
 }
 
-func (s snapshot) glance(file unix.Stat_t) Seen {
-	if seen := s.takers(file); seen.isEnough() {
-		return seen
+func (s snapshot) glance(file unix.Stat_t) (Seen, error) {
+	if seen, err := s.takers(file); err != nil || seen.isEnough() {
+		return seen, err
 	}
 	return s.of(file)
 }

@@ -1,10 +1,12 @@
 package flocks
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -113,6 +115,68 @@ func TestParse(t *testing.T) {
 	for _, line := range []string{"", "\n", "2: POSIX  ADVISORY  READ 5433 08:01:7864448 128 128\n", "1: FLOCK\n", "2: OFDLCK ADVISORY  WRITE -1 fe:00:10207297 1 1\n", "2: OFDLCK ADVISORY  READ -1 fe:00:10207297 0 EOF\n", "1: FLOCK a b c d e", "1: ->", "lock"} {
 		if got, ok := parse(line); ok {
 			t.Errorf("parse takes %q for a lock: %+v", line, got)
+		}
+	}
+}
+
+// TestChurn: a file that is locked all the while is never seen free beside two that lock and unlock
+// many others. The kernel gives /proc/locks a page at a time, and goes on by position.
+func TestChurn(t *testing.T) {
+	dir := t.TempDir()
+	held := lockedFile(t, filepath.Join(dir, "held"))
+	stop := make(chan struct{})
+	var churn sync.WaitGroup
+	for one := range 2 {
+		var all []*os.File
+		for i := range 200 {
+			all = append(all, lockedFile(t, filepath.Join(dir, fmt.Sprint(one, ".", i))))
+		}
+		churn.Go(func() { lockAndUnlock(all, stop) })
+	}
+	defer churn.Wait()
+	defer close(stop)
+	missed := 0
+	const looks = 2000
+	for range looks {
+		s, err := see(held.Name(), take(), snapshot.queue)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !s.Held() {
+			missed++
+		}
+	}
+	if missed > 0 {
+		t.Errorf("%d of %d looks did not see the lock", missed, looks)
+	}
+}
+
+// lockedFile makes a file, and locks it.
+func lockedFile(t *testing.T, path string) *os.File {
+	t.Helper()
+	f, err := os.Create(path)
+	if err == nil {
+		err = unix.Flock(int(f.Fd()), unix.LOCK_EX)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Close() })
+	return f
+}
+
+// lockAndUnlock unlocks all files and locks them again, until it is to stop.
+func lockAndUnlock(all []*os.File, stop <-chan struct{}) {
+	for {
+		for _, how := range []int{unix.LOCK_UN, unix.LOCK_EX} {
+			for _, f := range all {
+				_ = unix.Flock(int(f.Fd()), how)
+			}
+		}
+		select {
+		case <-stop:
+			return
+		default:
 		}
 	}
 }

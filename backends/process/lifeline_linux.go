@@ -178,8 +178,12 @@ func having(sockets []string, descriptors iter.Seq2[int, string]) (all []Process
 // socketNamed is how /proc/PID/fd shows the listening socket with this name, or "". Other sockets
 // with the name are connections that nobody has answered.
 func socketNamed(name string) string {
-	text, _ := os.ReadFile("/proc/net/unix")
-	return listeningIn(string(text), name)
+	for text, _ := range Readings("/proc/net/unix") {
+		if found := listeningIn(text, name); found != "" {
+			return found
+		}
+	}
+	return ""
 }
 
 // listeningIn finds the socket in the text of /proc/net/unix. Somebody may have put a line feed

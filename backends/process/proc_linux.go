@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -86,11 +87,12 @@ func (p Process) children() (all []Process) {
 		return nil
 	}
 	for _, task := range namesIn(fmt.Sprintf("/proc/%d/task", p.PID)) {
-		text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/children", p.PID, task))
-		for word := range strings.FieldsSeq(string(text)) {
-			if pid, err := strconv.Atoi(word); err == nil {
-				if child, err := Find(pid); err == nil && !child.Gone() {
-					all = append(all, child)
+		for text, _ := range Readings(fmt.Sprintf("/proc/%d/task/%s/children", p.PID, task)) {
+			for word := range strings.FieldsSeq(text) {
+				if pid, err := strconv.Atoi(word); err == nil && !slices.ContainsFunc(all, func(c Process) bool { return c.PID == pid }) {
+					if child, err := Find(pid); err == nil && !child.Gone() {
+						all = append(all, child)
+					}
 				}
 			}
 		}

@@ -58,10 +58,21 @@ func (c *Command) signalDescendants(sig unix.Signal) error {
 	return err
 }
 
-// anyLeft reports whether the command or an orphaned descendant of it is left, as far as /proc
-// shows: a child of ours that is neither a program of our own nor a bystander. If the system lacks
-// something to look with, it looks again: nobody seen does not mean that nobody is left.
+// anyLeft reports whether the command or an orphaned descendant of it is left, as far as /proc shows.
+// It looks twice, because nobody seen does not mean that nobody is left: a process whose parent ends
+// while we read may have been passed as that one's child, before it became ours.
 func (c *Command) anyLeft() bool {
+	for range 2 {
+		if c.seesAny() {
+			return true
+		}
+	}
+	return false
+}
+
+// seesAny reports whether a child of ours is neither a program of our own nor a bystander. If the
+// system lacks something to look with, it looks again.
+func (c *Command) seesAny() bool {
 	self, err := process.SelfInProc()
 	if err != nil {
 		return false // without /proc orphans do not become our children (setSubreaper)
