@@ -71,7 +71,10 @@ func do(ctx context.Context, work func(context.Context) error, acquire func() (*
 	defer func() { // after a panic, too
 		cancel(ErrReleased) // before another process can have the lock
 		_ = lock.Release()
-		<-lock.ended // if the work has called Release, too
+		select {
+		case <-lock.ended: // if the work has called Release, too
+		case <-lock.lost:
+		}
 		if loss, isLost := errors.AsType[*LostError](lock.Err()); isLost {
 			err = loss.during(err, callers)
 		}
@@ -102,6 +105,8 @@ func AcquireSet(ctx context.Context, addresses []string, options ...Option) (*Lo
 		o(&c)
 	}
 	a := &acquisition{config: c, name: nameOf(addresses), begun: time.Now()}
+	ctx, cancel := a.bounded(ctx)
+	defer cancel()
 	switch {
 	case c.policy == nil || c.once():
 		return a.try(ctx, c.waitFlags(), c.waiting != nil && !c.once())

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -45,11 +46,11 @@ const singleproc = "GOMAXPROCS=1"
 
 // start starts a helper with flags that say how long to wait. It sends the holders that the
 // helper sees to h.seen if events is set. lock is what messages call the lock.
-func (c *config) start(lock string, waitFlags []string, events bool) (*helper, error) {
+func (c *config) start(ctx context.Context, lock string, waitFlags []string, events bool) (*helper, error) {
 	if c.fake != nil {
 		return c.pretend(lock, waitFlags)
 	}
-	if h := c.seat(waitFlags, events); h != nil {
+	if h := c.seat(ctx, waitFlags, events); h != nil {
 		return h, nil
 	}
 	cmd, err := c.find(lock)
@@ -195,18 +196,18 @@ func (c *config) pretend(lock string, waitFlags []string) (*helper, error) {
 }
 
 // end tells the helper that the lock is not wanted any more, and waits for its exit. It kills a
-// helper that does not exit in time. It reports whether the helper ended by itself. Another
-// goroutine must be reading h.lines.
-func (h *helper) end() bool {
+// helper that does not exit within the grace, also one that is stopped. Another goroutine must be
+// reading h.lines.
+func (h *helper) end(grace time.Duration) {
 	h.letGo()
-	late := time.Now().Add(h.grace)
-	timer := time.NewTimer(h.grace)
+	late := time.Now().Add(grace)
+	timer := time.NewTimer(grace)
 	defer timer.Stop()
 	select {
 	case <-h.exited:
 		// A process that a wrapper left running may still write to the pipe.
 		h.hurry(late)
-		return true
+		return
 	case <-timer.C:
 	}
 	h.killed.Store(true)
@@ -218,19 +219,57 @@ func (h *helper) end() bool {
 	case <-h.exited:
 	case <-time.After(2 * time.Second):
 	}
-	return false
 }
 
-// dismiss ends a helper before its first line. It returns that line, if it still comes, and
-// whether the helper ended by itself.
-func (h *helper) dismiss() (first protocol.Line, inTime bool) {
+// lastWords is how long a call that is over waits for what its helper still says, and for its exit.
+const lastWords = time.Second / 4
+
+// part has the helper end behind the call, and waits for its exit until it is late. It reports
+// whether the helper has ended.
+func (h *helper) part(late <-chan time.Time) bool {
+	go h.end(h.grace)
+	select {
+	case <-h.exited:
+		return true
+	case <-late:
+		return false
+	}
+}
+
+// dismiss ends a helper before its first line, behind the call. It returns that line, if it comes at
+// once, and whether the helper has ended.
+func (h *helper) dismiss() (first protocol.Line, ended bool) {
 	said := make(chan protocol.Line, 1)
 	go func() {
 		said <- (<-h.lines).line
 		h.discard()
 	}()
-	inTime = h.end()
-	return <-said, inTime
+	late := time.After(lastWords)
+	if ended = h.part(late); !ended {
+		select {
+		case first = <-said:
+		default:
+		}
+		return first, false
+	}
+	select { // a process that a wrapper left running may keep the pipe open
+	case first = <-said:
+	case <-late:
+	}
+	return first, true
+}
+
+// fate is what became of the helper's process.
+func (h *helper) fate() string {
+	if h.serving != nil {
+		return h.serving.worker.process.fate()
+	}
+	select {
+	case <-h.exited:
+		return h.cmd.ProcessState.String()
+	default:
+		return "it runs on, or its output is somebody else's"
+	}
 }
 
 // discard reads the helper's lines to the end, so that the helper never blocks.

@@ -137,16 +137,30 @@ func (l *Lock) ReleaseContext(ctx context.Context) error {
 // within the time of the option KillAfter is killed. If anybody killed the helper, Release
 // removes the lock by its id, for the call says that the work has stopped. So this program need
 // not wait for the lease of its own lock. The error is the *LostError if the lock was lost
-// before or cannot be removed, or ErrReleased if Release was called before.
+// before or cannot be removed, or ErrReleased if Release was called before. Once a loss is known,
+// Release hardly waits: the helper ends, and what it left is removed, behind the call.
 func (l *Lock) Release() error {
 	if l.asked.Swap(true) {
 		return ErrReleased
 	}
 	l.cancel(ErrReleased) // before another process can have the lock
-	l.helper.end()
-	<-l.ended
-	if l.helper.died.Load() {
-		l.breakRemains()
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		l.helper.end(l.helper.grace)
+		<-l.ended
+		if l.helper.died.Load() {
+			l.breakRemains()
+		}
+	}()
+	select {
+	case <-over:
+		return l.Err()
+	case <-l.lost:
+	}
+	select {
+	case <-over:
+	case <-time.After(lastWords):
 	}
 	return l.Err()
 }

@@ -160,7 +160,7 @@ const (
 )
 
 // seat returns the helper of one acquisition, or nil if the pool has none for it.
-func (c *config) seat(waitFlags []string, events bool) *helper {
+func (c *config) seat(ctx context.Context, waitFlags []string, events bool) *helper {
 	p := c.pool
 	if p == nil || events || c.fake != nil || c.log != nil || len(c.helper) > 0 {
 		return nil
@@ -171,7 +171,7 @@ func (c *config) seat(waitFlags []string, events bool) *helper {
 		if w == nil {
 			return nil
 		}
-		h, err := w.serve(args, c.grace)
+		h, err := w.serve(ctx, args, c.grace)
 		switch err {
 		case nil:
 			return h

@@ -57,9 +57,14 @@ func (l *Lock) remains(n int) []string {
 	}
 	locks = slices.Clone(locks)
 	for i := range locks {
-		locks[i] = strings.TrimPrefix(strings.TrimPrefix(locks[i], "shared:"), "exclusive:")
+		locks[i] = withoutMode(locks[i])
 	}
 	return locks
+}
+
+// withoutMode is an address without the mode that may stand before it.
+func withoutMode(lock string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(lock, "shared:"), "exclusive:")
 }
 
 // command is the helper's program with other arguments. What it writes goes nowhere.

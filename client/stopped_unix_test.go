@@ -31,7 +31,7 @@ func TestHelperStopped(t *testing.T) {
 	if err := l.Release(); err == nil {
 		t.Error("Release of a lost lock returns no error")
 	}
-	mustBeFree(t, path)
+	mustBecomeFree(t, path)
 }
 
 // TestHelperEnded: a helper that lets go by itself is a loss to a program that goes on, as when
@@ -45,7 +45,7 @@ func TestHelperEnded(t *testing.T) {
 	if err := l.Release(); !errors.As(err, &lost) {
 		t.Errorf("Release after the helper let go returns %v, want the loss", err)
 	}
-	mustBeFree(t, path)
+	mustBecomeFree(t, path)
 }
 
 // TestReleasedTooSoon: a helper that says with its status that it let go before the program did is

@@ -26,11 +26,6 @@ type WaitPolicy func(tries int, waited time.Duration, held *HeldError) (pause ti
 
 // byPolicy waits as the policy says, and no longer than the timeout.
 func (a *acquisition) byPolicy(ctx context.Context) (*Lock, error) {
-	if a.timeout != nil {
-		bounded, cancel := context.WithTimeoutCause(ctx, *a.timeout, outOfTime(*a.timeout))
-		defer cancel()
-		ctx = bounded
-	}
 	if lock, err := a.try(ctx, []string{"--ask"}, false); !refusesFlag(err) {
 		return lock, err
 	}

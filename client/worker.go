@@ -1,6 +1,7 @@
 package client
 
 import (
+	"context"
 	"errors"
 	"sync"
 	"time"
@@ -60,7 +61,7 @@ func newWorker(p *Pool, h *helper) (_ *worker, err error) {
 	case <-late.C:
 	}
 	go h.discard()
-	go h.end()
+	go h.end(begins)
 	return nil, err
 }
 
@@ -85,7 +86,7 @@ func (w *worker) hand(line protocol.Line) {
 		begun <- line
 	}
 	w.mu.Unlock()
-	if !mine || line.Word == protocol.WordBegun || line.NeedsOwn() {
+	if !mine || line.Word == protocol.WordBegun || line.NeedsOwn() && begun != nil {
 		return
 	}
 	seat.lines <- reading{line: line}
@@ -140,11 +141,11 @@ func (w *worker) isWorn() bool {
 	return w.ended || w.served >= mostServed || time.Since(w.born) > longestServed
 }
 
-// retire lets the worker end, in the background.
-func (w *worker) retire() { go w.process.end() }
+// retire lets a worker end that has no lock, in the background. One that is stopped is killed.
+func (w *worker) retire() { go w.process.end(begins) }
 
-// serve lets the worker begin an acquisition.
-func (w *worker) serve(args []string, grace time.Duration) (*helper, error) {
+// serve lets the worker begin an acquisition. At the end of ctx nobody knows whether it has begun.
+func (w *worker) serve(ctx context.Context, args []string, grace time.Duration) (*helper, error) {
 	w.mu.Lock()
 	w.served++
 	w.number++
@@ -165,10 +166,10 @@ func (w *worker) serve(args []string, grace time.Duration) (*helper, error) {
 	w.mu.Unlock()
 	if _, err := p.stdin.WriteString(line); err != nil {
 		go h.discard()
-		w.giveUp(begun)
+		go w.giveUp(begun)
 		return nil, errEnded
 	}
-	switch ok, answered := hear(begun, begins, looksAgain); {
+	switch ok, answered := hear(ctx, begun, begins, looksAgain); {
 	case answered && ok.NeedsOwn():
 		w.mu.Lock()
 		w.seat = nil
@@ -176,25 +177,40 @@ func (w *worker) serve(args []string, grace time.Duration) (*helper, error) {
 		return nil, errNotHere
 	case answered:
 		return h, nil
+	case ctx.Err() != nil: // what the worker says still ends the acquisition
+		w.mu.Lock()
+		w.begun = nil
+		w.mu.Unlock()
+		return h, nil
 	}
 	go h.discard()
-	w.giveUp(begun)
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		w.giveUp(begun)
+	}()
+	select {
+	case <-gone:
+	case <-ctx.Done():
+	}
 	return nil, errNotBegun
 }
 
-// hear waits for the answer to a request, for each of these times in turn. At the end of one, it
-// may be this process that did not run: then the answer comes within the next.
-func hear(begun <-chan protocol.Line, times ...time.Duration) (line protocol.Line, answered bool) {
+// hear waits for an answer of the helper until ctx ends, for each of these times in turn. At the end
+// of one, it may be this process that did not run: then the answer comes within the next.
+func hear[T any](ctx context.Context, answers <-chan T, times ...time.Duration) (answer T, answered bool) {
 	for _, d := range times {
 		late := time.NewTimer(d)
+		defer late.Stop()
 		select {
-		case line, answered = <-begun: // closed at the end of the helper's output
-			late.Stop()
-			return line, answered
+		case answer, answered = <-answers: // closed at the end of the helper's output
+			return answer, answered
 		case <-late.C:
+		case <-ctx.Done():
+			return answer, false
 		}
 	}
-	return line, false
+	return answer, false
 }
 
 // giveUp ends a worker that has not begun what it was asked for. With its input closed the worker
@@ -207,8 +223,8 @@ func (w *worker) giveUp(begun <-chan protocol.Line) {
 	w.mu.Unlock()
 	p := w.process
 	_ = p.stdin.Close()
-	if _, late := hear(begun, looksAgain); late {
-		p.end()
+	if _, late := hear(context.Background(), begun, looksAgain); late {
+		p.end(p.grace)
 		return
 	}
 	p.kill()
