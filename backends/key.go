@@ -22,7 +22,7 @@ func (all Kinds) Key(address string) string {
 	return k.Key(a)
 }
 
-// ftpKey leaves out AUTH TLS, which is an option of the same server. The user comes last, because
+// ftpKey leaves out TLS, which is an option of the same server. The user comes last, because
 // sets are taken in the order of their keys: if two users see the same locks, all have one order.
 func ftpKey(a backend.Address) string {
 	return "ftp://" + a.Host + a.Path + " " + cmp.Or(a.User, ftp.Anonymous)

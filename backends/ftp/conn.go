@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"time"
 
 	library "github.com/jlaffaye/ftp"
@@ -87,7 +88,11 @@ func (s *server) dial(ctx context.Context) (*conn, error) {
 
 func (s *server) begin(ctx context.Context) (*conn, error) {
 	c := &conn{server: s, deadlines: newDeadlines(s.timeout)}
-	for _, step := range []func(context.Context) error{c.open, c.greet, c.hand, c.logIn} {
+	steps := []func(context.Context) error{c.open, c.greet, c.secure, c.hand, c.logIn}
+	if s.implicit() {
+		steps = []func(context.Context) error{c.open, c.handshake, c.greet, c.hand, c.logIn}
+	}
+	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			c.hangUp()
 			return nil, err
@@ -113,14 +118,15 @@ func (c *conn) open(ctx context.Context) error {
 	return c.server.lost(ctx, op, err)
 }
 
-// greet reads the greeting, and begins TLS if the scheme asks for it. The library could do both.
-// But then control could not see its commands nor the greeting, and its data connections would
-// stay in the clear.
+// greet reads the greeting. The library could do that, and begin TLS. But then control could not see
+// its commands nor the greeting, and its data connections would stay in the clear.
 func (c *conn) greet(ctx context.Context) error {
 	defer c.deadlines.begin(ctx)()
 	const op = "read the server's greeting"
 	code, text, err := c.control.ask("")
 	switch said := c.clean(fmt.Sprintf("%d %s", code, text)); {
+	case errors.Is(err, os.ErrDeadlineExceeded) && servers.Over(ctx) == nil && c.tls == nil:
+		return c.server.address.Name().Failure(protocol.Unreachable, op, c.reason(err), silentHint)
 	case err != nil:
 		return c.server.lost(ctx, op, c.reason(err))
 	case needsTLS(text) && !c.server.secure() && code != 220:
@@ -132,11 +138,11 @@ func (c *conn) greet(ctx context.Context) error {
 	case code/100 != 2:
 		return c.server.address.Name().Failure(protocol.Unreachable, op, errors.New(said), "look at the host and the port in the address")
 	}
-	if c.server.secure() {
-		return c.secure(ctx)
-	}
 	return nil
 }
+
+// silentHint is the advice if a server takes connections and does not greet.
+const silentHint = "if it waits for TLS, as on port 990, write ftps: and ?tls=implicit; else " + servers.TryAgain
 
 // hand gives the connection to the library.
 func (c *conn) hand(ctx context.Context) error {

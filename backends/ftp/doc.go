@@ -4,8 +4,9 @@
 //
 // Purpose: locks between hosts that share nothing but an account on an FTP server. The algorithm,
 // and what it leaves on the server, belong to package mkdirlock. This package makes the few calls
-// that it needs: MKD, RMD, RNFR with RNTO, and NLST. "ftps:" is FTP with explicit TLS (AUTH TLS,
-// RFC 4217), for listings too. It never goes on in the clear.
+// that it needs: MKD, RMD, RNFR with RNTO, and NLST. "ftps:" is FTP with TLS, for listings too: explicit
+// (AUTH TLS, RFC 4217), or implicit, which begins before the greeting, with "?tls=implicit" or on
+// port 990. It never goes on in the clear.
 //
 // Promised: every call ends, and at once when its context does, whatever the server sends or does
 // not send. A command waits at most 10 seconds for its reply; logging in, and the lines of a

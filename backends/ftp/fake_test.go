@@ -19,6 +19,7 @@ type fake struct {
 	t        testing.TB
 	listener net.Listener
 	tls      *tls.Config
+	implicit bool // TLS begins before the greeting
 	over     chan struct{}
 
 	mu      sync.Mutex
@@ -94,6 +95,9 @@ func (f *fake) sent(prefix string) []string {
 
 func (c *talk) serve() {
 	defer c.Close()
+	if c.implicit {
+		c.Conn = tls.Server(c.Conn, c.fake.tls)
+	}
 	c.answer(greeting)
 	in := bufio.NewReader(c.Conn)
 	for {

@@ -20,6 +20,9 @@ func connectTo(t testing.TB, s *ftpserver.Server, addr string) *Dir {
 	if s.CA != "" {
 		a.Scheme = SchemeTLS
 	}
+	if s.Implicit {
+		a.Options = map[string]string{optionTLS: implicit}
+	}
 	at, err := newServer(a, access)
 	if err != nil {
 		t.Fatal(err)

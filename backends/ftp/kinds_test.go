@@ -17,7 +17,7 @@ import (
 // eachKind runs a test at every server, in the clear and with TLS.
 func eachKind(t *testing.T, test func(*testing.T, *ftpserver.Server)) {
 	for _, kind := range ftpserver.Kinds() {
-		for name, o := range map[string]ftpserver.Options{"plain": {}, "TLS": {TLS: true}, "TLS12": {TLS: true, TLS12: true}} {
+		for name, o := range map[string]ftpserver.Options{"plain": {}, "TLS": {TLS: true}, "TLS12": {TLS: true, TLS12: true}, "implicit": {TLS: true, Implicit: true}} {
 			t.Run(kind+"/"+name, func(t *testing.T) {
 				t.Parallel()
 				switch {

@@ -123,9 +123,16 @@ func (s *server) tlsConfig() *tls.Config {
 	}
 }
 
-// secure begins TLS. Before that only AUTH is sent.
+// beginTLS is the operation in errors.
+const beginTLS = "begin TLS"
+
+// secure begins TLS after the greeting if the scheme asks for it. Before that only AUTH is sent.
 func (c *conn) secure(ctx context.Context) error {
-	const op = "begin TLS"
+	if !c.server.secure() {
+		return nil
+	}
+	defer c.deadlines.begin(ctx)()
+	const op = beginTLS
 	code, text, err := c.control.ask("AUTH TLS")
 	switch {
 	case c.control.goodbye != "":
@@ -141,12 +148,18 @@ func (c *conn) secure(ctx context.Context) error {
 		return c.server.wrong(op, errors.New("something came in the clear that belongs behind TLS"),
 			"find out who sits between us and the server")
 	}
+	return c.handshake(ctx)
+}
+
+// handshake goes over to TLS.
+func (c *conn) handshake(ctx context.Context) error {
+	defer c.deadlines.begin(ctx)()
 	c.tls = c.server.tlsConfig()
 	w := c.control.wire
 	secured := tls.Client(w, c.tls)
 	c.deadlines.next(c.deadlines.timeout)
 	if err := secured.HandshakeContext(ctx); err != nil {
-		return c.handshakeError(ctx, op, err)
+		return c.handshakeError(ctx, beginTLS, err)
 	}
 	replies := c.control.replies
 	c.control = newControl(secured, w)
@@ -159,6 +172,9 @@ func (c *conn) handshakeError(ctx context.Context, op string, err error) error {
 	if errors.As(err, &certificate) {
 		return c.server.wrong(op, c.reason(err),
 			"name the server as in its certificate, and its issuer with --ca; --insecure gives up knowing who reads the password and answers")
+	}
+	if errors.As(err, new(tls.RecordHeaderError)) && c.server.implicit() {
+		return c.server.wrong(op, errors.New("the server does not begin with TLS"), "write ?tls=explicit, and perhaps another port")
 	}
 	return c.server.lost(ctx, op, c.reason(err))
 }

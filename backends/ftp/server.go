@@ -16,17 +16,30 @@ import (
 	"locksmith/protocol"
 )
 
-// The address schemes of this backend, and the usual port of both.
+// The address schemes of this backend, and the usual port of both. ImplicitPort is that of servers
+// on which TLS begins before they greet.
 const (
-	SchemePlain = "ftp"
-	SchemeTLS   = "ftps"
-	Port        = "21"
+	SchemePlain  = "ftp"
+	SchemeTLS    = "ftps"
+	Port         = "21"
+	ImplicitPort = "990"
+)
+
+// The option tls of ftps: says when TLS begins. Without it the port tells.
+const (
+	optionTLS = "tls"
+	explicit  = "explicit"
+	implicit  = "implicit"
 )
 
 // Open returns the lock at an address of one of the schemes. It does not connect yet. Its errors
 // are *backend.Error.
 func Open(a backend.Address, access backend.Access) (backend.Backend, error) {
-	l, err := mkdirlock.New(a)
+	var further map[string][]string
+	if a.Scheme == SchemeTLS {
+		further = map[string][]string{optionTLS: {explicit, implicit}}
+	}
+	l, err := mkdirlock.New(a, further)
 	if err != nil {
 		return nil, err
 	}
@@ -71,6 +84,15 @@ func newServer(a backend.Address, access backend.Access) (*server, error) {
 
 func (s *server) secure() bool { return s.address.Scheme == SchemeTLS }
 
+// implicit reports that TLS begins before the server greets, and not after AUTH TLS.
+func (s *server) implicit() bool {
+	if !s.secure() {
+		return false
+	}
+	told := s.address.Options[optionTLS]
+	return told == implicit || told == "" && strings.HasSuffix(s.address.Host, ":"+ImplicitPort)
+}
+
 // isTop reports whether the path is not that of a lock, but of the root or of the directory where
 // the log in leads.
 func (s *server) isTop() bool { return s.address.OnServer() == "" || s.address.OnServer() == "/" }
@@ -106,6 +128,9 @@ func (s *server) hostPort() (hostPort, host string) {
 		return s.address.Host, host
 	}
 	host = strings.Trim(s.address.Host, "[]")
+	if s.implicit() {
+		return net.JoinHostPort(host, ImplicitPort), host
+	}
 	return net.JoinHostPort(host, Port), host
 }
 

@@ -8,6 +8,7 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"math/big"
 	"net"
 	"os"
@@ -71,6 +72,88 @@ func TestTLS(t *testing.T) {
 	}
 	if _, err := d.Session(soon(t)); err != nil {
 		t.Error(err)
+	}
+}
+
+// implicitly makes an address one of a server on which TLS begins before the greeting.
+func implicitly(a *backend.Address, _ *backend.Access) {
+	a.Options = map[string]string{optionTLS: implicit}
+}
+
+func TestTLSImplicit(t *testing.T) {
+	t.Parallel()
+	f := startFake(t)
+	f.implicit = true
+	d := f.dir(trusting(f.offerTLS()), implicitly)
+	holds(t, d, "L", "a", "bb")
+	if len(f.sent("AUTH")) > 0 || len(f.sent("PROT P")) != 1 {
+		t.Errorf("with ?tls=implicit was sent %q, want no AUTH, and PROT P once", f.sent(""))
+	}
+	if _, err := d.Session(soon(t)); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestTLSBegins: whoever chose the wrong beginning is told of the other.
+func TestTLSBegins(t *testing.T) {
+	t.Parallel()
+	_, ca := certificate(t)
+	silent := func(c *talk) { c.hang() }
+	for name, c := range map[string]struct {
+		answer func(*talk)
+		change []func(*backend.Address, *backend.Access)
+		says   string
+	}{
+		"ftps: and no greeting":                {silent, []func(*backend.Address, *backend.Access){trusting(ca)}, "?tls=implicit"},
+		"ftp: and no greeting":                 {silent, nil, "?tls=implicit"},
+		"implicit and a greeting in the clear": {(*talk).obey, []func(*backend.Address, *backend.Access){trusting(ca), implicitly}, "?tls=explicit"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := startFake(t).when(greeting, c.answer).dir(c.change...)
+			d.server.timeout = 2 * time.Second
+			err := d.Mkdir(soon(t), "L")
+			var e *backend.Error
+			if !errors.As(err, &e) || e.Code != "unreachable" || !strings.Contains(e.Hint, c.says) {
+				t.Errorf("Mkdir returns %v, want an error with code unreachable that says %s", err, c.says)
+			}
+		})
+	}
+}
+
+// TestTLSPort: the port tells when TLS begins, unless the address does.
+func TestTLSPort(t *testing.T) {
+	for address, want := range map[string]string{
+		"ftps://h/L":                        "h:21 false",
+		"ftps://h:990/L":                    "h:990 true",
+		"ftps://h/L?tls=implicit":           "h:990 true",
+		"ftps://h:2121/L?tls=implicit":      "h:2121 true",
+		"ftps://h:990/L?tls=explicit":       "h:990 false",
+		"ftps://[::1]/L?tls=implicit":       "[::1]:990 true",
+		"ftp://h:990/L":                     "h:990 false",
+		"ftp://h/L?tls=implicit":            "usage",
+		"ftps://h/L?tls=yes":                "usage",
+		"ftps://h/L?style=dir&tls=explicit": "h:21 false",
+	} {
+		schemes := []backend.Scheme{{Name: SchemePlain, Port: Port}, {Name: SchemeTLS, Port: Port}}
+		a, err := backend.ParseAddress(address, schemes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := "usage"
+		if _, err := Open(a, backend.Access{}); err == nil {
+			s, err := newServer(a, backend.Access{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			where, _ := s.hostPort()
+			got = fmt.Sprint(where, " ", s.implicit())
+		} else if come(err) != "usage" {
+			t.Error(err)
+		}
+		if got != want {
+			t.Errorf("%s connects to %s, want %s (true: TLS begins before the greeting)", address, got, want)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package mkdirlock
 
 import (
+	"maps"
 	"time"
 
 	"locksmith/backends/backend"
@@ -33,9 +34,12 @@ const (
 )
 
 // New returns the lock at an address, for this process. Its place adds NewDir, Name and Pace. On a
-// server List looks one level deep, because each directory costs requests.
-func New(a backend.Address) (*Lock, error) {
-	if err := a.CheckOptions(map[string][]string{"style": {"plain", "dir"}, "tokens": {"yes", "no"}}); err != nil {
+// server List looks one level deep, because each directory costs requests. further are the options
+// that its place has, with their values.
+func New(a backend.Address, further map[string][]string) (*Lock, error) {
+	known := map[string][]string{"style": {"plain", "dir"}, "tokens": {"yes", "no"}}
+	maps.Copy(known, further)
+	if err := a.CheckOptions(known); err != nil {
 		return nil, err
 	}
 	l := &Lock{Tokens: a.Options["tokens"] != "no", Address: a.Name()}

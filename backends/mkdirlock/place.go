@@ -19,7 +19,7 @@ const Scheme = "mkdir"
 
 // Open returns the lock at an address of this scheme.
 func Open(a backend.Address) (backend.Backend, error) {
-	l, err := New(a)
+	l, err := New(a, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ import (
 
 // openDirectories returns a lock in one of the styles of mkdir:.
 func openDirectories(s *server) (backend.Backend, error) {
-	l, err := mkdirlock.New(s.address)
+	l, err := mkdirlock.New(s.address, nil)
 	if err != nil {
 		return nil, err
 	}

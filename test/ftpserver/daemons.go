@@ -80,6 +80,9 @@ func vsftpd(s *Server, place *site) (daemon, error) {
 	}
 	if place.TLS {
 		fmt.Fprintf(&conf, vsftpdTLS, place.both)
+		if place.Implicit {
+			conf.WriteString("implicit_ssl=YES\n")
+		}
 	}
 	config, err := place.write("vsftpd.conf", conf.String())
 	if err != nil {
@@ -193,6 +196,9 @@ func (s *site) proftpdOptions(conf *strings.Builder) {
 			versions = "TLSv1.2"
 		}
 		fmt.Fprintf(conf, proftpdTLS, s.both, versions)
+		if s.Implicit {
+			conf.WriteString("TLSOptions UseImplicitSSL\n")
+		}
 	}
 	if s.MaxConns > 0 {
 		fmt.Fprintf(conf, "MaxClientsPerHost %d\n", s.MaxConns)
@@ -275,7 +281,7 @@ func pyftpdlib(s *Server, place *site) (daemon, error) {
 	}
 	config, err := json.Marshal(map[string]any{
 		"port": place.port, "user": account, "password": password, "uid": uid, "gid": gid, "root": place.root,
-		"permissions": permissions, "both": place.both, "unconfined": place.Unconfined,
+		"permissions": permissions, "both": place.both, "unconfined": place.Unconfined, "implicit": place.Implicit,
 		"max_conns": place.MaxConns, "idle": int(place.Idle.Seconds()),
 	})
 	if err != nil {

@@ -48,7 +48,11 @@ func (d *inProcess) start() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.sessions = map[*session]bool{}
-	d.server = ftplib.NewFtpServer(&driver{inProcess: d, listener: &limitListener{listener, d}})
+	listener = &limitListener{listener, d}
+	if d.place.Implicit {
+		listener = tls.NewListener(listener, d.config) // the library does so only for a listener of its own
+	}
+	d.server = ftplib.NewFtpServer(&driver{inProcess: d, listener: listener})
 	if err := d.server.Listen(); err != nil {
 		return err
 	}
@@ -104,6 +108,9 @@ func (d *driver) GetSettings() (*ftplib.Settings, error) {
 	}
 	if d.config != nil {
 		settings.TLSRequired = ftplib.MandatoryEncryption
+		if d.place.Implicit {
+			settings.TLSRequired = ftplib.ImplicitEncryption
+		}
 	}
 	return settings, nil
 }

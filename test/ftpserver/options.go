@@ -9,8 +9,9 @@ import (
 // Options change a server from what its kind is by itself. Supports tells which options a kind
 // has.
 type Options struct {
-	TLS   bool // AUTH TLS is required, for control and data connections
-	TLS12 bool // with TLS: no version 1.3
+	TLS      bool // AUTH TLS is required, for control and data connections
+	TLS12    bool // with TLS: no version 1.3
+	Implicit bool // with TLS: it begins before the greeting, without AUTH
 
 	MaxConns   int           // connections from one address at a time
 	Idle       time.Duration // the server ends a session that has been silent for so long
@@ -31,12 +32,12 @@ type Options struct {
 
 // supported lists the options of each kind.
 var supported = map[string][]string{
-	"vsftpd":    {"TLS", "TLS12", "MaxConns", "Idle", "Unconfined", "NoRmdir", "DenyRename"},
-	"proftpd":   {"TLS", "TLS12", "MaxConns", "Idle", "Unconfined", "NoTransfer", "NoOverwrite", "NoRmdir", "DenyRename"},
+	"vsftpd":    {"TLS", "TLS12", "Implicit", "MaxConns", "Idle", "Unconfined", "NoRmdir", "DenyRename"},
+	"proftpd":   {"TLS", "TLS12", "Implicit", "MaxConns", "Idle", "Unconfined", "NoTransfer", "NoOverwrite", "NoRmdir", "DenyRename"},
 	"pureftpd":  {"TLS", "TLS12", "MaxConns", "Idle", "Unconfined"},
-	"pyftpdlib": {"TLS", "TLS12", "MaxConns", "Idle", "Unconfined", "NoRmdir", "DenyRename"},
+	"pyftpdlib": {"TLS", "TLS12", "Implicit", "MaxConns", "Idle", "Unconfined", "NoRmdir", "DenyRename"},
 	"inetutils": {"Idle", "Unconfined"},
-	"embedded":  {"TLS", "TLS12", "MaxConns", "Idle", "Unconfined", "NoOverwrite", "NoRmdir", "DenyRename", "MkdirAll", "Hook"},
+	"embedded":  {"TLS", "TLS12", "Implicit", "MaxConns", "Idle", "Unconfined", "NoOverwrite", "NoRmdir", "DenyRename", "MkdirAll", "Hook"},
 }
 
 // Supports returns nil if servers of the kind can be started with the options.
@@ -66,7 +67,7 @@ func Supports(kind string, o Options) error {
 // set reports for each option whether it is given.
 func (o Options) set() map[string]bool {
 	return map[string]bool{
-		"TLS": o.TLS, "TLS12": o.TLS12,
+		"TLS": o.TLS, "TLS12": o.TLS12, "Implicit": o.Implicit,
 		"MaxConns": o.MaxConns > 0, "Idle": o.Idle > 0, "NoTransfer": o.NoTransfer > 0,
 		"Unconfined": o.Unconfined, "NoOverwrite": o.NoOverwrite, "NoRmdir": o.NoRmdir, "DenyRename": o.DenyRename,
 		"MkdirAll": o.MkdirAll, "Hook": o.Hook != nil,

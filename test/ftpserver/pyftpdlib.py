@@ -12,7 +12,16 @@ handler = FTPHandler
 if config["both"]:
     from pyftpdlib.handlers import TLS_FTPHandler
 
-    handler = TLS_FTPHandler
+    class ImplicitHandler(TLS_FTPHandler):
+        """TLS begins before the greeting."""
+
+        def handle(self):
+            self.secure_connection(self.ssl_context)
+
+        def handle_ssl_established(self):
+            super().handle()
+
+    handler = ImplicitHandler if config["implicit"] else TLS_FTPHandler
     handler.certfile = handler.keyfile = config["both"]
     handler.tls_control_required = handler.tls_data_required = True
 

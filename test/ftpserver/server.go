@@ -2,6 +2,7 @@ package ftpserver
 
 import (
 	"bufio"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -22,6 +23,7 @@ type Server struct {
 	Home     string // a directory that the account may write, as addresses of FTP name it
 	Dir      string // the same directory on this disk
 	CA       string // a PEM file with the authority to trust; "" without TLS
+	Implicit bool   // TLS begins before the greeting
 
 	t       testing.TB
 	mu      sync.Mutex
@@ -71,7 +73,7 @@ func Start(t testing.TB, kind string, o Options) *Server {
 	place.programs = filepath.Join(programs, kind)
 	s := &Server{
 		t: t, Kind: kind, Addr: fmt.Sprintf("127.0.0.1:%d", place.port),
-		User: account, Password: password, Home: "/", Dir: place.root, CA: place.ca,
+		User: account, Password: password, Home: "/", Dir: place.root, CA: place.ca, Implicit: o.Implicit,
 	}
 	if s.daemon, err = kinds[kind](s, place); err != nil {
 		t.Fatalf("configure %s: %v", kind, err)
@@ -110,7 +112,7 @@ func (s *Server) start() error {
 	s.running = true
 	err := s.daemon.start()
 	if err == nil {
-		err = greets(s.Addr, s.daemon)
+		err = s.greets()
 	}
 	if err != nil {
 		return fmt.Errorf("start %s: %w\n%s", s.Kind, err, s.daemon.log())
@@ -120,15 +122,15 @@ func (s *Server) start() error {
 
 const startLimit = time.Minute
 
-// greets waits until a daemon answers at the address.
-func greets(addr string, d daemon) error {
+// greets waits until the daemon answers.
+func (s *Server) greets() error {
 	var err error
 	for limit := time.Now().Add(startLimit); time.Now().Before(limit); time.Sleep(5 * time.Millisecond) {
-		if !d.alive() {
+		if !s.daemon.alive() {
 			return errors.New("it ended at once")
 		}
 		var said string
-		if said, err = visit(addr); err == nil {
+		if said, err = s.visit(); err == nil {
 			return nil
 		}
 		if said != "" {
@@ -138,14 +140,17 @@ func greets(addr string, d daemon) error {
 	return fmt.Errorf("no greeting after %v: %w", startLimit, err)
 }
 
-// visit reads a server's greeting and leaves again. Its session is over when visit returns, so
+// visit reads the server's greeting and leaves again. Its session is over when visit returns, so
 // that the server does not count it among the test's connections.
-func visit(addr string) (said string, err error) {
-	conn, err := net.DialTimeout("tcp", addr, time.Second)
+func (s *Server) visit() (said string, err error) {
+	conn, err := net.DialTimeout("tcp", s.Addr, time.Second)
 	if err != nil {
 		return "", err
 	}
 	defer conn.Close()
+	if s.Implicit {
+		conn = tls.Client(conn, &tls.Config{InsecureSkipVerify: true}) // who it is matters to tests alone
+	}
 	if err := conn.SetDeadline(time.Now().Add(startLimit / 2)); err != nil {
 		return "", err
 	}
@@ -161,6 +166,8 @@ func visit(addr string) (said string, err error) {
 	if _, err := io.WriteString(conn, "QUIT\r\n"); err != nil {
 		return "", err
 	}
-	_, err = io.Copy(io.Discard, r)
+	if _, err = io.Copy(io.Discard, r); s.Implicit {
+		return "", nil // some end TLS without a word
+	}
 	return "", err
 }
