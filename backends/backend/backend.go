@@ -81,7 +81,7 @@ type Request struct {
 	Memory Memory
 	// Moved decides what happens if the path of the lock leads to another file than before, while
 	// the holder still has the lock of the old file. nil: that is a loss. Otherwise it is told once,
-	// at a heartbeat, and what the lock guards goes on.
+	// at a heartbeat, and what the lock guards goes on until it is done. Its release is a loss then.
 	Moved func(error)
 	// Broke, if not nil, is told in Try of each dead holder whose lock was broken for us.
 	Broke func(lock string, dead Holder)

@@ -3,8 +3,10 @@ package backendtest
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -286,30 +288,67 @@ func gracePeriod(t *testing.T, f Fixture) {
 	MustRelease(t, h)
 }
 
+// ways are the ways in which the lock is destroyed under its holder.
+func (f Fixture) ways() map[string]func() {
+	all := map[string]func(){"removed": f.Remove}
+	maps.Copy(all, f.Removals)
+	return all
+}
+
 func lossNoticed(t *testing.T, f Fixture) {
-	h := take(t, f, Request())
-	f.Remove()
-	if err := h.Heartbeat(t.Context()); !errors.Is(err, backend.ErrGone) {
-		t.Errorf("Heartbeat of a lock that was removed: %s; want ErrGone", outcome(nil, err))
-	}
-	if err := h.Release(t.Context()); !errors.Is(err, backend.ErrGone) {
-		t.Errorf("Release of a lock that was removed: %s; want ErrGone", outcome(nil, err))
+	for way, remove := range f.ways() {
+		h := take(t, f, Request())
+		remove()
+		if err := h.Heartbeat(t.Context()); !errors.Is(err, backend.ErrGone) {
+			t.Errorf("%s: Heartbeat of a lock that was removed: %s; want ErrGone", way, outcome(nil, err))
+		}
+		if err := h.Release(t.Context()); !errors.Is(err, backend.ErrGone) {
+			t.Errorf("%s: Release of a lock that was removed: %s; want ErrGone", way, outcome(nil, err))
+		}
 	}
 	nothingLeft(t, f)
 }
 
+// RemovalsOf are ways to destroy a lock that is a file or a directory.
+func RemovalsOf(t *testing.T, path string) map[string]func() {
+	return map[string]func(){
+		"renamed": func() { MustWork(t, os.Rename(path, filepath.Join(t.TempDir(), "aside"))) },
+		"place removed": func() {
+			MustWork(t, errors.Join(os.RemoveAll(filepath.Dir(path)), os.Mkdir(filepath.Dir(path), 0o777)))
+		},
+	}
+}
+
+// RemovalsOfGenerations are ways to destroy a lock with numbered generations at path.
+func RemovalsOfGenerations(t *testing.T, path string) map[string]func() {
+	ways := RemovalsOf(t, path)
+	ways["generations removed"] = func() {
+		all, err := filepath.Glob(filepath.Join(path, "G", "lock.*"))
+		MustWork(t, err)
+		for _, name := range all {
+			MustWork(t, os.Remove(name))
+		}
+	}
+	return ways
+}
+
+// lateRelease: there was no heartbeat since the loss, so the release finds it.
 func lateRelease(t *testing.T, f Fixture) {
-	late := take(t, f, Request())
-	f.Remove()
-	h := take(t, f, Request())
-	if err := late.Release(t.Context()); !errors.Is(err, backend.ErrGone) {
-		t.Errorf("Release by who has lost the lock, while somebody else has it: %s; want ErrGone", outcome(nil, err))
+	for way, remove := range f.ways() {
+		late := take(t, f, Request())
+		remove()
+		h := MustAcquire(t, attempt(t, f, Request())) // in a queue, what is left of the first may be before us
+		if err := late.Release(t.Context()); !errors.Is(err, backend.ErrGone) {
+			t.Errorf("%s: Release by who has lost the lock, while somebody else has it: %s; want ErrGone", way, outcome(nil, err))
+		}
+		if err := h.Heartbeat(t.Context()); err != nil {
+			t.Errorf("%s: the new holder was hit: %v", way, err)
+		}
+		next := attempt(t, f, Request())
+		MustBeHeld(t, next)
+		MustWithdraw(t, next)
+		MustRelease(t, h)
 	}
-	if err := h.Heartbeat(t.Context()); err != nil {
-		t.Errorf("the new holder was hit: %v", err)
-	}
-	MustBeHeld(t, attempt(t, f, Request()))
-	MustRelease(t, h)
 }
 
 // tendBeside: while Tend goes on, the helper sends heartbeats and releases. The race detector

@@ -41,6 +41,8 @@ type Fixture struct {
 	Leftovers func() []string
 	// Remove destroys the lock under its holder.
 	Remove func()
+	// Removals are further ways to destroy the lock under its holder.
+	Removals map[string]func()
 	// Abandon leaves the hold behind, as a process that dies does.
 	Abandon func(backend.Hold)
 	// Stay is how long a holder stays in tests in which several are to share the lock; 0: half a

@@ -31,9 +31,9 @@
 // lock, and as seldom as that allows (looker).
 //
 // While the lock is held, somebody may rename or replace the file. Then others lock the new one.
-// A holder finds that at its next heartbeat. That is a loss, unless a command has inherited the
-// lock's descriptor from the holder (backend.LentHold): then the holder is only told
-// (backend.Request.Moved).
+// A holder finds that at its next heartbeat, or when it lets go. That is a loss. But if a command has
+// inherited the lock's descriptor from the holder (backend.LentHold), a heartbeat only tells the
+// holder (backend.Request.Moved), so the command ends by itself before the loss counts.
 //
 // Records: an exclusive holder writes its record (package owner, with kind=flock) into the file,
 // if that is a regular file which the path itself names, and is empty or holds one such record

@@ -2,6 +2,7 @@ package flock
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -259,7 +260,7 @@ func TestReplacedWhileAsleep(t *testing.T) {
 }
 
 // TestMoved: if a command has the lock, too, its holder is told once that the file was replaced,
-// and it is no loss.
+// and goes on. The release says that the lock was lost, with or without a heartbeat before.
 func TestMoved(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	told := 0
@@ -274,7 +275,13 @@ func TestMoved(t *testing.T) {
 	if told != 1 {
 		t.Errorf("the holder was told %d times that the file was replaced, want 1", told)
 	}
-	backendtest.MustRelease(t, h)
+	short := backendtest.MustHold(t, attemptAt(t, path, r))
+	backendtest.MustWork(t, os.Rename(path, path+".old"))
+	for name, h := range map[string]backend.Hold{"told at a heartbeat": h, "short": short} {
+		if err := h.Release(t.Context()); !errors.Is(err, backend.ErrGone) {
+			t.Errorf("%s: Release of a lock whose file was replaced: %v, want ErrGone", name, err)
+		}
+	}
 }
 
 // TestOneOfSeveral: a waiter that waits for others, too, sleeps in no queue of the kernel. It

@@ -82,7 +82,8 @@ func (h *hold) Heartbeat(context.Context) error {
 	return nil
 }
 
-// Release implements backend.Hold. A process that inherited the descriptor keeps the lock.
+// Release implements backend.Hold. A process that inherited the descriptor keeps the lock. Others may
+// have had the lock of another file meanwhile, so a file that was replaced is a loss here in any case.
 func (h *hold) Release(context.Context) error {
 	const op = "close lock file"
 	if h.done {
@@ -91,7 +92,7 @@ func (h *hold) Release(context.Context) error {
 	h.done = true
 	err := h.named(op)
 	_ = h.file.Close()
-	if errors.Is(err, backend.ErrGone) && h.moved == nil {
+	if errors.Is(err, backend.ErrGone) {
 		return err
 	}
 	return nil

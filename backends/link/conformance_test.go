@@ -28,6 +28,7 @@ func conformance(t *testing.T, options map[string]string) {
 			Open:      func() backend.Backend { return openWith(t, path, options) },
 			Leftovers: func() []string { return listed(t, filepath.Dir(path)) },
 			Remove:    func() { _ = os.Remove(path) },
+			Removals:  backendtest.RemovalsOf(t, path),
 			Abandon:   func(h backend.Hold) { h.(*hold).closeFile() }, // as the kernel does
 		}
 	}})

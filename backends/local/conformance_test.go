@@ -18,8 +18,9 @@ func TestConformance(t *testing.T) {
 				left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*"))
 				return left
 			},
-			Remove:  func() { _ = os.Remove(path) },
-			Abandon: func(h backend.Hold) { h.(*hold).file.Close() }, // as the kernel does
+			Remove:   func() { _ = os.Remove(path) },
+			Removals: backendtest.RemovalsOf(t, path),
+			Abandon:  func(h backend.Hold) { h.(*hold).file.Close() }, // as the kernel does
 		}
 	}})
 }

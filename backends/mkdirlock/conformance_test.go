@@ -41,7 +41,8 @@ func subject(options map[string]string) backendtest.Subject {
 					t.Error(err)
 				}
 			},
-			Abandon: func(backend.Hold) {}, // a hold keeps nothing open
+			Removals: backendtest.RemovalsOf(t, path),
+			Abandon:  func(backend.Hold) {}, // a hold keeps nothing open
 		}
 	}}
 }

@@ -18,6 +18,7 @@ func TestConformance(t *testing.T) {
 			Open:      func() backend.Backend { return openLock(t, path) },
 			Leftovers: func() []string { return backendtest.GenerationLeftovers(path) },
 			Remove:    func() { removeReservations(t, path) },
+			Removals:  backendtest.RemovalsOfGenerations(t, path),
 			Abandon:   func(backend.Hold) {}, // a hold keeps nothing open
 		}
 	}})

@@ -62,13 +62,26 @@ func (d *directory) Unlink(_ context.Context, name string) error {
 	return d.in(name, func(fd int, base string) error { return unix.Unlinkat(fd, base, 0) })
 }
 
-func (d *directory) Readlink(_ context.Context, name string) (string, error) {
-	buf := make([]byte, unix.PathMax)
-	n := 0
-	err := d.in(name, func(fd int, base string) (err error) {
-		n, err = unix.Readlinkat(fd, base, buf)
+func (d *directory) Readlink(_ context.Context, name string) (target string, err error) {
+	err = d.in(name, func(fd int, base string) (err error) {
+		target, err = readlinkat(fd, base)
 		return err
 	})
+	return target, err
+}
+
+// ReadlinkNow looks at the link first. By that the kernel learns whether the name is another link's
+// by now.
+func (d *directory) ReadlinkNow(ctx context.Context, name string) (string, error) {
+	if _, err := d.Look(ctx, name); err != nil {
+		return "", err
+	}
+	return readlinkat(unix.AT_FDCWD, d.at(name))
+}
+
+func readlinkat(at int, name string) (string, error) {
+	buf := make([]byte, unix.PathMax)
+	n, err := unix.Readlinkat(at, name, buf)
 	if err != nil {
 		return "", err
 	}

@@ -25,6 +25,21 @@ func (d *directory) Touch(_ context.Context, name string) error {
 	})
 }
 
+// Keep sets both times of what others may have made: for that, leave to write is enough
+// (utimensat(2)).
+func (d *directory) Keep(_ context.Context, link string, others ...string) {
+	now := unix.Timespec{Nsec: unix.UTIME_NOW}
+	set := func(name string, modified unix.Timespec) {
+		_ = d.in(name, func(fd int, base string) error {
+			return unix.UtimesNanoAt(fd, base, []unix.Timespec{now, modified}, unix.AT_SYMLINK_NOFOLLOW)
+		})
+	}
+	set(link, unix.Timespec{Nsec: unix.UTIME_OMIT})
+	for _, name := range others {
+		set(name, now)
+	}
+}
+
 // Look asks the server: lstat may tell what the server said up to a minute ago (statx(2),
 // AT_STATX_FORCE_SYNC).
 func (d *directory) Look(_ context.Context, name string) (symlinks.Sight, error) {

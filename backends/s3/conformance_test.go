@@ -17,7 +17,8 @@ func TestConformance(t *testing.T) {
 		return backendtest.Fixture{
 			Open:      func() backend.Backend { return mustOpen(t, address) },
 			Leftovers: func() []string { return leftovers(t, address) },
-			Remove:    func() { removeReservations(t, address) },
+			Remove:    func() { removeObjects(t, address, false) },
+			Removals:  map[string]func(){"generations removed": func() { removeObjects(t, address, true) }},
 			Abandon:   func(backend.Hold) {}, // a hold keeps nothing open
 		}
 	}})

@@ -82,12 +82,12 @@ func leftovers(t *testing.T, address string) (left []string) {
 	return left
 }
 
-// removeReservations destroys the lock under its holder.
-func removeReservations(t *testing.T, address string) {
+// removeObjects destroys the lock under its holder: its generations, or all else.
+func removeObjects(t *testing.T, address string, generations bool) {
 	t.Helper()
 	store := mustOpen(t, address).Store
 	for _, key := range keys(t, address) {
-		if !strings.HasPrefix(key, "g.") {
+		if strings.HasPrefix(key, "g.") == generations {
 			backendtest.MustWork(t, store.Delete(t.Context(), key))
 		}
 	}

@@ -62,6 +62,33 @@ func (d *symlinkDir) Touch(ctx context.Context, name string) error {
 	return nil
 }
 
+// lsetstat is the extension that sets the times of a link itself (OpenSSH's PROTOCOL, 4.11).
+const lsetstat = "lsetstat@openssh.com"
+
+// Keep implements symlinks.Dir, where the server offers lsetstat. What other users made stays as it is:
+// the protocol sets times by their values alone, which only the owner may.
+func (d *symlinkDir) Keep(ctx context.Context, link string, others ...string) {
+	d.mu.Lock()
+	offset := d.beat.offset
+	d.mu.Unlock()
+	if c, err := d.connected(ctx); err != nil || !c.knows(lsetstat) || offset == 0 {
+		return
+	}
+	now := uint32((offset + d.clock.Now()) / time.Second)
+	if made, err := d.lstat(ctx, link); err == nil {
+		d.keep(ctx, link, attrs{flags: hasTimes, accessed: now, modified: made.modified})
+	}
+	for _, name := range others {
+		d.keep(ctx, name, attrs{flags: hasTimes, accessed: now, modified: now})
+	}
+}
+
+func (d *symlinkDir) keep(ctx context.Context, name string, a attrs) {
+	_ = d.request(ctx, d.op("set the times of", name), typeExtended, func(p packet) packet {
+		return p.string(lsetstat).string(d.at(name)).attrs(a)
+	})
+}
+
 // begin finds out what time a reservation has.
 func (d *symlinkDir) begin(ctx context.Context, b *beat, name string) error {
 	b.name, b.last = name, 0

@@ -74,12 +74,14 @@ func conform(t *testing.T, style string, place func(*testing.T) (dir string, ope
 			Open:      open,
 			Leftovers: func() []string { return leftovers(path) },
 			Remove:    func() { empty(t, filepath.Join(path, "R")) },
+			Removals:  backendtest.RemovalsOfGenerations(t, path),
 			Abandon:   func(backend.Hold) {}, // a hold does not live by its connection
 			Stay:      200 * time.Millisecond,
 		}
 		if style != "" {
 			f.Leftovers = func() []string { return leftoversOfDirectories(path) }
 			f.Remove = func() { empty(t, dir) }
+			f.Removals = nil
 		}
 		return f
 	}})

@@ -99,14 +99,20 @@ func startSSH(command, args, env []string) (transport, error) {
 		return nil, errors.Join(err, theirIn.Close(), in.Close())
 	}
 	s.in, s.out, s.cmd.Stdin, s.cmd.Stdout = in, out, theirIn, theirOut
-	err = process.Start(s.cmd)
+	_, err = process.Spawn(true, func() (int, error) {
+		if err := s.cmd.Start(); err != nil {
+			return 0, err
+		}
+		return s.cmd.Process.Pid, nil
+	})
 	_, _ = theirIn.Close(), theirOut.Close()
 	if err != nil {
 		_, _ = in.Close(), out.Close()
 		return nil, err
 	}
 	go func() {
-		_ = process.Wait(s.cmd) // its status tells nothing
+		_ = s.cmd.Wait() // its status tells nothing; run's command may have taken it
+		process.Reaped(s.cmd.Process.Pid)
 		close(s.ended)
 	}()
 	return s, nil

@@ -73,6 +73,11 @@ func (d *symlinkDir) Readlink(ctx context.Context, name string) (string, error) 
 	return d.readlink(ctx, name)
 }
 
+// ReadlinkNow implements symlinks.Dir: a client of SFTP keeps nothing.
+func (d *symlinkDir) ReadlinkNow(ctx context.Context, name string) (string, error) {
+	return d.readlink(ctx, name)
+}
+
 // Unlink implements symlinks.Dir.
 func (d *symlinkDir) Unlink(ctx context.Context, name string) error { return d.unlink(ctx, name) }
 

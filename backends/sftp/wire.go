@@ -56,7 +56,7 @@ func (p packet) attrs(a attrs) packet {
 		p = p.uint32(a.mode)
 	}
 	if a.flags&hasTimes != 0 {
-		p = p.uint32(a.modified).uint32(a.modified) // when it was read, and changed
+		p = p.uint32(max(a.accessed, a.modified)).uint32(a.modified)
 	}
 	return p
 }
@@ -132,6 +132,7 @@ type attrs struct {
 	flags    uint32
 	mode     uint32 // with the type
 	modified uint32 // seconds since 1970, by the server's clock
+	accessed uint32 // only in what we send; below modified: the same as that
 }
 
 func (a attrs) is(kind uint32) bool { return a.flags&hasMode != 0 && a.mode&modeType == kind }

@@ -46,6 +46,9 @@ type budget = explore.Budget
 // always: every answer that can be outdated may be.
 const always = -1
 
+// almost is a jump of nearly a lease, instead of one of half a lease.
+var almost = [3]int32{20, 95, 102}
+
 // small are the worlds that are searched breadth first, some of them to the end.
 var small = leased([]explore.Config{
 	{Name: "xx", Roles: roles(rounds(2, exclusive(0)), rounds(2, exclusive(1)))},
@@ -76,6 +79,11 @@ var small = leased([]explore.Config{
 	{Name: "tend", Roles: roles(tending(exclusive(0)), exclusive(1)), Adversary: budget{Full: 1}},
 	{Name: "tend-shared", Roles: roles(tending(shared(0)), shared(1)), Adversary: budget{Full: 1}},
 	{Name: "tend-crash", Roles: roles(tending(exclusive(0)), shared(0), exclusive(0)), Adversary: budget{Crashes: 1}},
+
+	{Name: "purge", Prompt: true, Prelude: first, PurgeAge: 2 * lease, Jumps: almost, Roles: roles(tending(beating(2, exclusive(0)))), Adversary: budget{Purges: 1, Short: 1, Half: 2}},
+	{Name: "purge-shared", Prompt: true, Prelude: first, PurgeAge: 2 * lease, Jumps: almost, Roles: roles(tending(beating(2, shared(0)))), Adversary: budget{Purges: 1, Short: 1, Half: 2}},
+	{Name: "purge-hasty", States: 60_000, Prompt: true, PurgeAge: lease / 2, Prelude: first, Roles: roles(beating(1, exclusive(0)), exclusive(1)), Adversary: budget{Purges: 1, Short: 1, Half: 1}},
+	{Name: "purge-hasty-shared", States: 60_000, Prompt: true, PurgeAge: lease / 2, Prelude: first, Roles: roles(shared(0), exclusive(1)), Adversary: budget{Purges: 1, Short: 1, Half: 1}},
 
 	{Name: "short-lease", Prelude: first, Roles: roles(beating(1, exclusive(0)), shortly(2, exclusive(1))), Adversary: budget{Full: 1}},
 	{Name: "short", Prelude: first, Roles: roles(beating(1, exclusive(0)), shortly(3, exclusive(1))), Adversary: budget{Half: 2}},

@@ -44,7 +44,8 @@
 //     the name itself refreshes it, and a listing may be an old one unless this host has
 //     changed the directory since;
 //   - change a directory while it is listed: what came or went meanwhile is
-//     shown or not.
+//     shown or not;
+//   - purge a name that has not changed for long and has nothing in it, as a cleaner by age does.
 //
 // It may not invent a success, let two win one create, or deny to a host what that
 // host did itself.
@@ -59,6 +60,12 @@
 // whole lease, or the operator said so. No call fails unless a request was lost. And from every
 // state that is sampled, if nothing else goes wrong, everybody ends, and after one more holder
 // only a few generations are left.
+//
+// In the configurations called purge, what is purged has not changed for two leases. The generation
+// of a holder that sends heartbeats, and tends the lock after its first one, is never so old. In those
+// called hasty half a lease is enough. Then somebody else may get the lock beside its holder, which
+// no rule of ours prevents; but the holder learns so from its next call. After a purge of the newest
+// generation tokens begin anew.
 //
 // # Locks of directories
 //

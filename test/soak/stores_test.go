@@ -94,6 +94,12 @@ func (g generations) Readlink(_ context.Context, name string) (target string, er
 	return target, err
 }
 
+func (g generations) ReadlinkNow(ctx context.Context, name string) (string, error) {
+	return g.Readlink(ctx, name)
+}
+
+func (g generations) Keep(context.Context, string, ...string) {}
+
 func (g generations) Touch(_ context.Context, name string) error { return g.do(name, touch) }
 
 func (g generations) Look(_ context.Context, name string) (s symlinks.Sight, err error) {

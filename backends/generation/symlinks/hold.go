@@ -4,7 +4,11 @@ package symlinks
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/generation"
@@ -17,31 +21,62 @@ const maxOld = 100
 // a shared one.
 type hold struct {
 	generation.Held[spot, *claim]
-	next string // where Tend goes on
-	gone atomic.Bool
+	next    string        // where Tend goes on
+	keepAt  time.Duration // when Tend sets times again (keep)
+	gone    atomic.Bool
+	leaving bool // a request that removes our reservation was sent
 }
 
 var _ backend.Hold = (*hold)(nil)
 
-// Heartbeat implements backend.Hold.
+// Heartbeat implements backend.Hold. Our reservation alone proves nothing: if somebody has removed
+// our generation, the next locker makes one, whatever reservations there are.
 func (h *hold) Heartbeat(ctx context.Context) error {
+	const op = "refresh our reservation"
 	err := h.Mine.lock.Dir.Touch(ctx, h.Mine.path())
 	switch {
 	case err == nil:
-		return nil
+		return h.named(ctx, op)
 	case gone(err):
-		h.gone.Store(true)
-		h.Mine.bell.Ring()
-		_ = h.Mine.lock.Dir.Unlink(ctx, h.Mine.ticket.record()) // nobody else's business
-		return generation.Lost(h.Mine.lock.Address, "refresh our reservation")
+		return h.lost(ctx, op)
 	}
 	return h.Mine.lock.touchError(err)
+}
+
+// named returns ErrGone if our generation is not there, or is somebody else's.
+func (h *hold) named(ctx context.Context, op string) error {
+	l := h.Mine.lock
+	switch link, err := l.Dir.ReadlinkNow(ctx, lockName(h.Number)); {
+	case err == nil && link == h.Mine.in.link():
+		return nil
+	case err == nil, gone(err), errors.Is(err, unix.EINVAL): // EINVAL: what is there is no link
+		return h.lost(ctx, op)
+	default:
+		return l.Fail("read our generation", err)
+	}
+}
+
+// lost removes what is left of a lost hold, and is nobody else's business.
+func (h *hold) lost(ctx context.Context, op string) error {
+	l := h.Mine.lock
+	h.gone.Store(true)
+	_ = l.remove(ctx, h.Mine.in, h.Mine.ticket)
+	h.Mine.bell.Ring()
+	_ = l.Dir.Unlink(ctx, h.Mine.ticket.record())
+	return generation.Lost(l.Address, op)
 }
 
 // Release implements backend.Hold. If our reservation is not there, we may have removed it
 // ourselves, and the answer was lost. It is a loss only if somebody else has had the lock since.
 func (h *hold) Release(ctx context.Context) error {
+	const op = "remove our reservation"
 	l := h.Mine.lock
+	if !h.leaving {
+		if err := h.named(ctx, op); err != nil {
+			return err
+		}
+	}
+	h.leaving = true
 	err := l.remove(ctx, h.Mine.in, h.Mine.ticket)
 	switch {
 	case absent(err):
@@ -49,7 +84,7 @@ func (h *hold) Release(ctx context.Context) error {
 			return err
 		}
 	case err != nil:
-		return l.Fail("remove our reservation "+h.Mine.path(), err)
+		return l.Fail(op+" "+h.Mine.path(), err)
 	}
 	h.Mine.bell.Ring()
 	_ = l.Dir.Unlink(ctx, h.Mine.ticket.record()) // whoever tends the lock removes what is left
@@ -69,8 +104,7 @@ func (h *hold) succeeded(ctx context.Context) error {
 		return err
 	}
 	if all.Newest() != h.Number || h.gone.Load() {
-		_ = l.Dir.Unlink(ctx, h.Mine.ticket.record())
-		return generation.Lost(l.Address, "remove our reservation")
+		return h.lost(ctx, "remove our reservation")
 	}
 	return nil
 }

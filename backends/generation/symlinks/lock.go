@@ -47,12 +47,18 @@ type Dir interface {
 	Rename(ctx context.Context, from, to string) error
 	Symlink(ctx context.Context, target, name string) error
 	Readlink(ctx context.Context, name string) (string, error)
+	// ReadlinkNow is Readlink, but asks the server, not a cache.
+	ReadlinkNow(ctx context.Context, name string) (string, error)
 	Unlink(ctx context.Context, name string) error
 	// List opens the directory anew and reads it to the end. It may miss names
 	// that come or go meanwhile.
 	List(ctx context.Context, name string) ([]string, error)
 	// Touch sets a directory's modification time to the server's now.
 	Touch(ctx context.Context, name string) error
+	// Keep sets times to the server's now, without following a link, so that a cleaner by age leaves
+	// these names. Of link, which we made, it leaves the modification time as it is. Nothing depends
+	// on its success.
+	Keep(ctx context.Context, link string, others ...string)
 	// Look asks the server, not a cache, about what a name leads to. The names
 	// in a directory that was just looked at are not outdated.
 	Look(ctx context.Context, name string) (Sight, error)

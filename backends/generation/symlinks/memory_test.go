@@ -20,6 +20,7 @@ type memory struct {
 	mu   sync.Mutex
 	root *node         // nil until Prepare
 	skew time.Duration // of the server's clock
+	kept []string      // the names that Keep was called with
 }
 
 var _ Dir = (*memory)(nil)
@@ -142,6 +143,10 @@ func (m *memory) Readlink(_ context.Context, name string) (string, error) {
 	return n.target, nil
 }
 
+func (m *memory) ReadlinkNow(ctx context.Context, name string) (string, error) {
+	return m.Readlink(ctx, name)
+}
+
 func (m *memory) List(_ context.Context, name string) ([]string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -168,6 +173,12 @@ func (m *memory) Touch(_ context.Context, name string) error {
 	}
 	n.modified = time.Now().Add(m.skew)
 	return nil
+}
+
+func (m *memory) Keep(ctx context.Context, link string, others ...string) {
+	m.mu.Lock()
+	m.kept = append(m.kept, append(others, link)...)
+	m.mu.Unlock()
 }
 
 func (m *memory) Look(_ context.Context, name string) (Sight, error) {
@@ -239,9 +250,17 @@ func (h hooked) Touch(ctx context.Context, name string) error {
 	return h.hook(operation{"touch", name, func() error { return h.Dir.Touch(ctx, name) }})
 }
 
+func (h hooked) Keep(ctx context.Context, link string, others ...string) {
+	_ = h.hook(operation{"keep", link, func() error { h.Dir.Keep(ctx, link, others...); return nil }})
+}
+
 func (h hooked) Readlink(ctx context.Context, name string) (target string, err error) {
 	err = h.hook(operation{"readlink", name, func() (err error) { target, err = h.Dir.Readlink(ctx, name); return err }})
 	return target, err
+}
+
+func (h hooked) ReadlinkNow(ctx context.Context, name string) (string, error) {
+	return h.Readlink(ctx, name)
 }
 
 func (h hooked) List(ctx context.Context, name string) (names []string, err error) {

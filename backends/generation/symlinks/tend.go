@@ -7,6 +7,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"locksmith/backends/generation"
 	"locksmith/backends/watch"
@@ -17,6 +18,7 @@ import (
 // no time for.
 func (h *hold) Tend(ctx context.Context) error {
 	l := h.Mine.lock
+	h.keep(ctx)
 	names, err := l.names(ctx, Reservations)
 	if err != nil {
 		return l.Fail("list reservations", err)
@@ -35,6 +37,28 @@ func (h *hold) Tend(ctx context.Context) error {
 	}
 	h.next = ""
 	return errors.Join(errs, l.removeProbes(ctx))
+}
+
+// keepEvery is how often the times are set by which a cleaner by age would go. Cleaners count in days.
+const keepEvery = time.Hour
+
+// keep makes what a held lock needs look used to a cleaner by age, the first time after the first
+// heartbeat, so a short hold pays nothing. The modification time of our generation stays: it tells
+// since when the lock is held.
+func (h *hold) keep(ctx context.Context) {
+	now := h.Mine.Clock.Now()
+	if now < h.keepAt {
+		return
+	}
+	h.keepAt = now + keepEvery
+	names := []string{h.Mine.ticket.record(), Generations, Reservations}
+	if h.Number > 1 {
+		names = append(names, lockName(h.Number-1)) // a listing that misses ours must not be empty
+	}
+	if h.Mine.in.kind != exclusive {
+		names = append(names, h.Mine.in.path())
+	}
+	h.Mine.lock.Dir.Keep(ctx, lockName(h.Number), names...)
 }
 
 // A tending is one pass over all reservations.

@@ -282,3 +282,36 @@ func TestInspectWhileEverythingChanges(t *testing.T) {
 		}
 	})
 }
+
+// TestKeep: what a held lock needs is set to now after the first heartbeat and then hourly, so that
+// a cleaner by age leaves it. A short hold pays nothing for that.
+func TestKeep(t *testing.T) {
+	for _, mode := range modes() {
+		t.Run(mode, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, m *memory) {
+				here := newHost("here", m)
+				mustRelease(t, here.take(t, mode))
+				h := here.take(t, mode)
+				want := []string{lockName(h.Number), lockName(h.Number - 1), h.Mine.ticket.record(), Generations, Reservations}
+				if mode == "shared" {
+					want = append(want, h.Mine.in.path())
+				}
+				slices.Sort(want)
+				for _, s := range []struct {
+					after time.Duration
+					times int
+				}{{0, 1}, {time.Hour - 1, 1}, {1, 2}, {time.Minute, 2}} {
+					time.Sleep(s.after)
+					if err := h.Tend(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+					slices.Sort(m.kept)
+					if all := slices.Repeat(want, s.times); !slices.Equal(m.kept, slices.Sorted(slices.Values(all))) {
+						t.Errorf("kept are %q, want %q %d times", m.kept, want, s.times)
+					}
+				}
+				mustRelease(t, h)
+			})
+		})
+	}
+}

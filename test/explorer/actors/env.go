@@ -95,7 +95,23 @@ func (d dir) Symlink(_ context.Context, target, name string) error {
 }
 
 func (d dir) Readlink(_ context.Context, name string) (string, error) {
-	r := d.r.ask(steps.Op{Kind: steps.OpReadlink, Name: d.r.text(name)})
+	return d.readlink(steps.OpReadlink, name)
+}
+
+func (d dir) ReadlinkNow(_ context.Context, name string) (string, error) {
+	return d.readlink(steps.OpReadlinkNow, name)
+}
+
+func (d dir) Keep(_ context.Context, link string, others ...string) {
+	names := []steps.Text{d.r.text(link)}
+	for _, name := range others {
+		names = append(names, d.r.text(name))
+	}
+	d.r.ask(steps.Op{Kind: steps.OpKeep, To: steps.Text(d.r.names.Listing(names))})
+}
+
+func (d dir) readlink(kind steps.OpKind, name string) (string, error) {
+	r := d.r.ask(steps.Op{Kind: kind, Name: d.r.text(name)})
 	if r.Err != 0 {
 		return "", r.Err
 	}

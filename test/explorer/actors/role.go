@@ -47,7 +47,7 @@ type Role struct {
 	Short     bool
 	Bears     bool // it goes on after an error that may pass, as the helper does
 	Strict    bool
-	Tends     bool // it sweeps once while it holds
+	Tends     bool // it sweeps once while it holds, after its first heartbeat if it sends any
 	Misjudges bool // it takes everybody else for dead
 	Script    bool // it is no locksmith, and has neither a lease nor an entry
 	Grace     time.Duration
@@ -145,15 +145,16 @@ func (r Role) hold(run *runner, b Lock, h backend.Hold, round int) {
 	run.note(Note{Kind: NoteHeld, Token: h.Token(), Serial: steps.MakerOf(h.ID()).Serial})
 	run.pause(fingerprint(run.serial, round, 0, h))
 	run.work(0)
+	if r.Tends && r.Beats == 0 {
+		r.tend(run, h, round)
+	}
 	for beat := range r.Beats {
 		r.beat(run, h)
 		run.pause(fingerprint(run.serial, round, beat+1, h))
 		run.work(0)
-	}
-	if r.Tends {
-		_ = h.Tend(context.Background())
-		run.pause(fingerprint(run.serial, round, -1, h))
-		run.work(0)
+		if r.Tends && beat == 0 {
+			r.tend(run, h, round)
+		}
 	}
 	if r.Cleaner {
 		r.clean(run, h)
@@ -166,6 +167,12 @@ func (r Role) hold(run *runner, b Lock, h backend.Hold, round int) {
 			return
 		}
 	}
+}
+
+func (r Role) tend(run *runner, h backend.Hold, round int) {
+	_ = h.Tend(context.Background())
+	run.pause(fingerprint(run.serial, round, -1, h))
+	run.work(0)
 }
 
 func (r Role) release(b Lock, h backend.Hold) error {

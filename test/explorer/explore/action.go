@@ -21,6 +21,7 @@ const (
 	repeated
 	calmed // the adversary gave up
 	reaped // a person removed what nobody owns
+	purged // somebody removed a name because of its age
 	gave   // the kernel gave its lock on a file to a sleeping thread
 )
 
@@ -45,6 +46,8 @@ func (x *Explorer) describe(before, after *world) string {
 		return fmt.Sprintf("time passes: %v", time.Duration(d.op.Wait)*time.Millisecond)
 	case crashed:
 		return x.title(d.process) + " crashes"
+	case purged:
+		return "a purge by age removes " + x.short(x.names.Texts[d.op.Name])
 	case gave:
 		return fmt.Sprintf("the kernel gives %s its lock of descriptor %d", x.title(d.process), d.op.Subject)
 	case repeated:
@@ -88,7 +91,7 @@ func result(err unix.Errno) string {
 
 func (x *Explorer) value(d action) string {
 	switch d.op.Kind {
-	case steps.OpReadlink:
+	case steps.OpReadlink, steps.OpReadlinkNow:
 		return x.short(x.names.Texts[d.reply.Value])
 	case steps.OpHead:
 		return "there, written at " + seconds(x.names.Views[d.reply.Value].Stamp)
@@ -138,12 +141,14 @@ var opNames = map[steps.OpKind]string{
 	steps.OpPut: "put", steps.OpPutNew: "put if there is none:", steps.OpDelete: "delete", steps.OpHead: "head", steps.OpGet: "get",
 	steps.OpMake: "make the lock file", steps.OpOpenLock: "open the lock file", steps.OpByHand: "remove the lock file by hand", steps.OpSize: "size of", steps.OpText: "read",
 	steps.OpFill: "write", steps.OpStamp: "touch", steps.OpFlock: "lock", steps.OpNamed: "is at the path:", steps.OpRemove: "unlink the path, as that of", steps.OpShut: "close", steps.OpSit: "take a seat at", steps.OpQueue: "sleep for",
-	steps.OpRecall: "recall", steps.OpRemember: "remember", steps.OpStatFile: "stat the file", steps.OpTouch: "touch", steps.OpReadlink: "readlink", steps.OpLook: "look", steps.OpList: "list",
+	steps.OpRecall: "recall", steps.OpRemember: "remember", steps.OpStatFile: "stat the file", steps.OpTouch: "touch", steps.OpKeep: "set times of what it holds by", steps.OpReadlink: "readlink", steps.OpReadlinkNow: "look and readlink", steps.OpLook: "look", steps.OpList: "list",
 }
 
 func (x *Explorer) call(o steps.Op) string {
 	name := x.short(x.names.Texts[o.Name])
 	switch o.Kind {
+	case steps.OpKeep:
+		return opNames[o.Kind]
 	case steps.OpWork:
 		return "works as long as it likes"
 	case steps.OpRecall, steps.OpRemember:

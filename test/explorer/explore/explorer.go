@@ -21,6 +21,8 @@ type Config struct {
 	Tick bool
 	// Jumps are how far time jumps, in hundredths of the lease; zero: as usual.
 	Jumps [3]int32
+	// PurgeAge is for how long a name has not changed at least that is purged.
+	PurgeAge time.Duration
 	// Prelude says who comes first: each of these processes in turn goes on until it holds the
 	// lock or waits for it. The search begins after that.
 	Prelude []int
@@ -248,6 +250,8 @@ func (x *Explorer) act(w *world, a choice, emit func(*world)) {
 		if int(a.subject) < len(w.pending) {
 			x.repeat(w, int(a.subject), emit)
 		}
+	case purged:
+		x.purge(w, int(a.subject), emit)
 	case gave:
 		x.give(w, int(a.subject), emit)
 	}
@@ -273,6 +277,11 @@ func (x *Explorer) choices(w *world) []choice {
 	}
 	for i := range w.pending {
 		all = append(all, choice{kind: repeated, subject: uint8(i)})
+	}
+	for i := range w.tree {
+		if x.aged(w, &w.tree[i]) {
+			all = append(all, choice{kind: purged, subject: uint8(i)})
+		}
 	}
 	for i := range w.machine.Asleep {
 		if w.machine.Next(i) {

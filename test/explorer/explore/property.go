@@ -48,7 +48,7 @@ func (x *Explorer) heed(c *world, p int, n actors.Note) {
 	case actors.NoteCondemned:
 		x.condemn(c, int(n.Token), n.Serial)
 	case actors.NoteError:
-		if !x.faulty(c) {
+		if !x.faulty(c) && !x.hasPurged(c) {
 			c.violated("%s failed though nothing else did: %s", x.title(p), n.Text)
 		}
 	case actors.NotePanic:
@@ -86,13 +86,13 @@ func (x *Explorer) granted(c *world, p int, n actors.Note) {
 	}
 	for o := range c.procs {
 		if other := &c.procs[o]; o != p && other.holding && (!x.roles[p].Shared || !x.roles[o].Shared) {
-			if other.valid {
+			if other.valid && !x.hasty(c) {
 				c.violated("%s and %s both hold the lock", x.title(o), x.title(p))
 			}
 			other.overtaken = true
 		}
 	}
-	if !x.Config.NoTokens {
+	if !x.Config.NoTokens && !x.hasty(c) {
 		x.rises(c, p)
 	}
 }
@@ -145,7 +145,7 @@ func (x *Explorer) repeats(c *world) bool { return c.left.Dups < x.Config.Advers
 func (x *Explorer) excusable(c *world, p int) bool {
 	q := &c.procs[p]
 	lease := steps.Millis(x.roles[p].Lease)
-	return q.condemned == q.serial || c.now >= q.confirmed+lease || x.losing(c) || x.repeats(c)
+	return q.condemned == q.serial || c.now >= q.confirmed+lease || x.losing(c) || x.repeats(c) || x.hasPurged(c)
 }
 
 func (x *Explorer) condemn(c *world, p int, serial uint8) {

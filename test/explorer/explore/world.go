@@ -17,6 +17,7 @@ type Budget struct {
 	Torn    int // listings that others change while they are read
 	Stale   int // answers from an outdated cache; -1: no limit
 	Foreign int // answers "no such object" by something in front of the store
+	Purges  int // names that are removed because they have not changed for long
 	// Jumps of time, by their length in leases.
 	Short, Half, Full int
 }
@@ -191,5 +192,5 @@ func (w *world) decode(b []byte) {
 
 // counts are the numbers of a budget, in the order in which encode writes them.
 func (b *Budget) counts() []*int {
-	return []*int{&b.Crashes, &b.Lost, &b.Dups, &b.Torn, &b.Stale, &b.Foreign, &b.Short, &b.Half, &b.Full}
+	return []*int{&b.Crashes, &b.Lost, &b.Dups, &b.Torn, &b.Stale, &b.Foreign, &b.Purges, &b.Short, &b.Half, &b.Full}
 }

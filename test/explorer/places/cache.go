@@ -156,7 +156,7 @@ func (h *Client) Learn(n *steps.Names, o steps.Op, r steps.Reply, tick bool) {
 	case steps.OpLook:
 		h.refreshUnless(tick, n, o.Name)
 		h.learnName(o.Name, 0, absent)
-	case steps.OpReadlink:
+	case steps.OpReadlink, steps.OpReadlinkNow:
 		h.learnName(o.Name, steps.Text(r.Value), absent)
 	case steps.OpTouch, steps.OpStat, steps.OpRead, steps.OpOpen:
 		h.learnName(o.Name, 0, absent)

@@ -104,7 +104,14 @@ func (t *Tree) Do(n *steps.Names, o steps.Op, now int32) steps.Reply {
 		return steps.Failed(t.Remove(n, o, now))
 	case steps.OpTouch:
 		return steps.Failed(t.touch(o.Name, now))
-	case steps.OpReadlink:
+	case steps.OpKeep:
+		for _, name := range n.Listings[o.To] {
+			if e := t.Get(name); e != nil {
+				e.Stamp = now
+			}
+		}
+		return steps.Reply{}
+	case steps.OpReadlink, steps.OpReadlinkNow:
 		return t.readlink(o.Name)
 	case steps.OpLook:
 		return t.look(n, o.Name)

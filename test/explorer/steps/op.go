@@ -33,7 +33,9 @@ const (
 	OpPutNew // writes an object that does not exist yet
 	OpDelete
 	OpTouch
+	OpKeep // set the times of the names in the listing To
 	OpReadlink
+	OpReadlinkNow // from the server, whatever the host has in its cache
 	OpLook
 	OpList
 	OpStat
