@@ -82,8 +82,8 @@ var small = leased([]explore.Config{
 
 	{Name: "purge", Prompt: true, Prelude: first, PurgeAge: 2 * lease, Jumps: almost, Roles: roles(tending(beating(2, exclusive(0)))), Adversary: budget{Purges: 1, Short: 1, Half: 2}},
 	{Name: "purge-shared", Prompt: true, Prelude: first, PurgeAge: 2 * lease, Jumps: almost, Roles: roles(tending(beating(2, shared(0)))), Adversary: budget{Purges: 1, Short: 1, Half: 2}},
-	{Name: "purge-hasty", States: 60_000, Prompt: true, PurgeAge: lease / 2, Prelude: first, Roles: roles(beating(1, exclusive(0)), exclusive(1)), Adversary: budget{Purges: 1, Short: 1, Half: 1}},
-	{Name: "purge-hasty-shared", States: 60_000, Prompt: true, PurgeAge: lease / 2, Prelude: first, Roles: roles(shared(0), exclusive(1)), Adversary: budget{Purges: 1, Short: 1, Half: 1}},
+	{Name: "purge-hasty", States: 60_000, Prompt: true, PurgeAge: lease / 2, Prelude: first, Roles: roles(beating(1, shared(0)), exclusive(1)), Adversary: budget{Purges: 1, Short: 1, Half: 1}},
+	{Name: "purge-hasty-release", States: 60_000, Prompt: true, PurgeAge: lease / 2, Prelude: first, Roles: roles(shared(0), exclusive(1)), Adversary: budget{Purges: 1, Short: 1, Half: 1}},
 
 	{Name: "short-lease", Prelude: first, Roles: roles(beating(1, exclusive(0)), shortly(2, exclusive(1))), Adversary: budget{Full: 1}},
 	{Name: "short", Prelude: first, Roles: roles(beating(1, exclusive(0)), shortly(3, exclusive(1))), Adversary: budget{Half: 2}},

@@ -163,10 +163,10 @@ var generationMutations = []mutation{
 		"		if err := a.pass(ctx, t, target); err != nil {\n			return nil, err\n		}\n	}\n	if err := a.turn(ctx, ",
 		"		if !a.line.servedUpTo(target) {\n			if err := a.pass(ctx, t, target); err != nil {\n				return nil, err\n			}\n		}\n	}\n	if err := a.turn(ctx, "}}},
 
-	{name: "a heartbeat does not look at its generation", breaks: silentLoss, config: "purge-hasty.*", edits: []edit{{"hold.go",
+	{name: "a heartbeat does not look at its generation", breaks: silentLoss, config: "purge-hasty", edits: []edit{{"hold.go",
 		"		return h.named(ctx, op)\n", "		return nil\n"}}},
 
-	{name: "a release does not look at its generation", breaks: silentLoss, config: "purge-hasty.*", edits: []edit{{"hold.go",
+	{name: "a release does not look at its generation", breaks: silentLoss, config: "purge-hasty-release", edits: []edit{{"hold.go",
 		"	if !h.leaving {\n", "	if false {\n"}}},
 
 	{name: "what a held lock needs looks unused", breaks: robs, config: "purge", edits: []edit{{"tend.go",
