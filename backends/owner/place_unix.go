@@ -5,6 +5,8 @@ package owner
 import (
 	"os"
 	"strings"
+
+	"locksmith/backends/process"
 )
 
 // look finds out the place of this process.
@@ -20,8 +22,8 @@ func look() Place {
 }
 
 func firstLine(path string) string {
-	raw, _ := os.ReadFile(path)
-	line, _, _ := strings.Cut(string(raw), "\n")
+	text, _ := process.ReadShort(path)
+	line, _, _ := strings.Cut(text, "\n")
 	return line
 }
 

@@ -124,7 +124,7 @@ func Arguments(pid int) []string {
 	if CheckProc() != nil {
 		return nil
 	}
-	text, _ := readShort("/proc/" + strconv.Itoa(pid) + "/cmdline")
+	text, _ := ReadShort("/proc/" + strconv.Itoa(pid) + "/cmdline")
 	all := strings.Split(text, "\x00")
 	return all[:len(all)-1] // an argument without a NUL at its end may be only a part
 }
@@ -164,7 +164,7 @@ type Stat struct {
 // has when the asking thread began. So a process with two threads would prove itself dead. Qemu
 // compares the text of the path, and lets the kernel answer for others.
 func ReadStat(pid int) (Stat, error) {
-	line, err := readShort("/proc/./" + strconv.Itoa(pid) + "/stat")
+	line, err := ReadShort("/proc/./" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return Stat{}, err
 	}
@@ -192,31 +192,6 @@ func parseStat(line string) (Stat, error) {
 	// threads work on.
 	ended := state == "X" || state == "Z" && (threads == "0" || threads == "1")
 	return Stat{Name: line[begin+1 : end], State: state, Parent: parent, Start: start, Ended: ended}, nil
-}
-
-// readShort reads a file of /proc that the kernel hands out in one piece. It needs a third of the
-// system calls of os.ReadFile, and waiters come here at every release.
-func readShort(path string) (string, error) {
-	fd, err := again(func() (int, error) { return unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0) })
-	if err != nil {
-		return "", &os.PathError{Op: "open", Path: path, Err: err}
-	}
-	defer unix.Close(fd)
-	buf := make([]byte, 1024) // more than the longest line of /proc/PID/stat
-	n, err := again(func() (int, error) { return unix.Read(fd, buf) })
-	if err != nil {
-		return "", &os.PathError{Op: "read", Path: path, Err: err}
-	}
-	return string(buf[:n]), nil
-}
-
-// again repeats a call until no signal interrupts it.
-func again(call func() (int, error)) (int, error) {
-	for {
-		if n, err := call(); !errors.Is(err, unix.EINTR) {
-			return n, err
-		}
-	}
 }
 
 // UsesNamespace reports whether some process is in a pid namespace. That is known only to root

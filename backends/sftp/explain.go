@@ -43,16 +43,13 @@ func (s *server) reasons(said string, offered *answerer) []reason {
 	}
 }
 
-// offending comes, in what ssh says of a key that has changed, before the file with the old key,
-// and changed before the name under which it is there.
-var (
-	offending = regexp.MustCompile(`(?m)^Offending .* key in (.+):[0-9]+\s*$`)
-	changed   = regexp.MustCompile(`(?m)^(?:Host key for|[A-Z0-9-]+ host key for) (\S+) has changed`)
-)
-
 // changedKey is what to do if the server's key is another one than before. The key may be an
 // attacker's, so the first advice is to ask.
 func (s *server) changedKey(said string) string {
+	// What ssh says before the file with the old key, and before the name under which it is there.
+	// This is compiled here because most helpers never talk to a server.
+	offending := regexp.MustCompile(`(?m)^Offending .* key in (.+):[0-9]+\s*$`)
+	changed := regexp.MustCompile(`(?m)^(?:Host key for|[A-Z0-9-]+ host key for) (\S+) has changed`)
 	name, port := hostPort(s.address)
 	if port != "" {
 		name = "[" + name + "]:" + port

@@ -1,3 +1,7 @@
+// The program has one processor, however many it might have.
+//
+//go:debug updatemaxprocs=0
+
 // Command locksmith-remote is locksmith with more kinds of locks: s3:. Locksmith becomes this
 // program if a lock of such a kind is named.
 package main

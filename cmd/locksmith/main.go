@@ -1,3 +1,7 @@
+// The program has one processor, however many it might have.
+//
+//go:debug updatemaxprocs=0
+
 // Command locksmith holds locks for other programs. See the README, or
 // "locksmith help".
 package main

@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"time"
 
 	"locksmith/backends/backend"
 	"locksmith/cmd/locksmith/cli/programs"
@@ -28,11 +29,12 @@ func unfit(code protocol.Code, cause, hint string) error {
 // Lean keeps small and quick a program that mostly waits, for days perhaps. With one
 // processor its goroutines wake no other thread when they talk to each other, and a call that
 // hangs still keeps only its own thread. (Our own program has given up the other processors
-// before, in package singleproc. A program that is its own helper does it here.) Garbage is
-// collected from 1 MiB on, not only from 4 MiB; a helper needs less than that to start.
+// before, in package singleproc. A program that is its own helper does it here.) After a second
+// garbage is collected from 1 MiB on, not only from 4 MiB. To say so stops the whole program for a
+// moment, and most runs end before.
 func Lean() {
 	runtime.GOMAXPROCS(1)
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(25)
+		time.AfterFunc(time.Second, func() { debug.SetGCPercent(25) })
 	}
 }
