@@ -180,21 +180,11 @@ func (c *Command) Start(g protocol.Grant) error {
 	c.handleStops()
 	started := make(chan error)
 	go c.startAndReap(env, started)
-	return <-started
-}
-
-// readBeginning reads the beginning of a program that is started next. While execve(2) waits for a
-// disk, Go runs nothing else in this process: the parent's thread waits in vfork(2), and Go does not
-// know that it waits. A read is a wait that Go knows, so that meanwhile the lock is tended. It does
-// not matter if the program cannot be read.
-func readBeginning(path string) {
-	if st, err := os.Stat(path); err != nil || !st.Mode().IsRegular() { // the open of a FIFO would wait
-		return
+	err := <-started
+	if err == nil {
+		c.catchSoon()
 	}
-	if f, err := os.Open(path); err == nil {
-		_, _ = f.Read(make([]byte, 256))
-		_ = f.Close()
-	}
+	return err
 }
 
 // CallOff implements Starter.

@@ -63,6 +63,16 @@ func (c *Command) startAndReap(env []string, started chan<- error) {
 	}
 }
 
+// readBeginning reads the beginning of a program that is started next. While execve(2) waits for a
+// disk, Go runs nothing else in this process: the parent's thread waits in vfork(2), and Go does not
+// know that it waits. A read is a wait that Go knows, so that meanwhile the lock is tended. It does
+// not matter if the program cannot be read.
+func readBeginning(path string) {
+	if st, err := os.Stat(path); err == nil && st.Mode().IsRegular() { // the open of a FIFO would wait
+		_, _ = process.ReadShort(path)
+	}
+}
+
 func (c *Command) cannotRun(err error, env []string) error {
 	return newError(explained(&os.PathError{Op: "exec", Path: c.path, Err: err}, env))
 }

@@ -91,10 +91,16 @@ type signals struct{}
 // CatchAll has nothing to do: all signals are caught.
 func (c *Command) CatchAll() {}
 
+// catchSoon has nothing to do: all signals are caught.
+func (c *Command) catchSoon() {}
+
 // become fails: on Windows one program cannot become another.
 func (c *Command) become([]string, string) error {
 	return newError(errors.New("on windows one program cannot become another"))
 }
+
+// readBeginning has nothing to do: Go knows that the start of a program waits.
+func readBeginning(string) {}
 
 // handleStops has nothing to do: Windows stops nobody.
 func (c *Command) handleStops() {}

@@ -12,7 +12,34 @@ import (
 	"locksmith/backends/clock"
 	"locksmith/locksmith"
 	"locksmith/protocol"
+	"locksmith/test/lab"
 )
+
+// TestRareSignals: signals that seldom come are caught soon after the command has begun, and if the
+// lock's place takes long to answer.
+func TestRareSignals(t *testing.T) {
+	for name, slow := range map[string]bool{"the command runs": false, "the place does not answer": true} {
+		c := &Command{Argv: []string{"sleep", "60"}, Tell: func(*backend.HeldError) {}, Clock: clock.Runtime{}, Log: hclog.NewNullLogger()}
+		if err := c.Prepare(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if !slow {
+			if err := c.Start(protocol.Grant{Lock: "fake:/x"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		lab.Eventually(t, name+": SIGUSR1 is caught", func() bool {
+			return syscall.Kill(syscall.Getpid(), syscall.SIGUSR1) == nil && c.hasGot(syscall.SIGUSR1)
+		})
+		if slow != (c.Context().Err() != nil) {
+			t.Errorf("%s: the wish for the lock ends: %v, want %v", name, c.Context().Err() != nil, slow)
+		}
+		if !slow && c.Status() != protocol.BySignal+int(syscall.SIGUSR1) {
+			t.Errorf("%s: its status is %d, want that of SIGUSR1", name, c.Status())
+		}
+		signal.Stop(c.signals.caught)
+	}
+}
 
 // TestEarlySignals: before the command runs, a signal may end us only if we are to become the
 // command. Else the lock might stay, and a command that has just begun would be killed.

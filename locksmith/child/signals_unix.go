@@ -21,21 +21,29 @@ import (
 // that the command shares, are left out: SIGXFSZ, SIGPIPE, SIGCONT, SIGWINCH, and stops. SIGIO,
 // SIGPROF, SIGPWR and real-time signals are left out because they are seldom meant for a job.
 //
-// To begin to catch a signal takes two changes of threads, 0.2 ms together. A process that becomes
-// its command leaves no lock behind if a signal ends it. So it catches no signal, unless its caller
-// tidies up (Caught). Then it catches those of first from the beginning, and those of later when it
-// begins to wait. A process that stays beside its command catches all from the beginning: a signal
-// that ended it with the lock held would leave the lock behind, and kill a command that has begun.
+// To begin to catch a signal takes two changes of threads. Signals that mostly end a job (first) are
+// caught from the beginning. The others (later), which seldom come, are caught when a wait begins, a
+// millisecond after the command has begun, or if the lock's place takes long to answer: most runs
+// of short commands end without. What becomes of those signals before that depends on what they would
+// do:
+//
+//	run stays beside its command   they are dropped: a signal that ended it with the lock held would
+//	                               leave the lock behind, and kill a command that has begun
+//	run becomes its command        they are left to the system (leaveToSystem): no lock stays behind.
+//	                               So are those of first, unless the caller tidies up (Caught)
 var (
-	// Those of first mostly end a job.
-	first = []os.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP}
-	later = []os.Signal{syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM, syscall.SIGVTALRM, syscall.SIGXCPU, syscall.SIGABRT}
+	first = []os.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP, syscall.SIGABRT}
+	later = []os.Signal{syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM, syscall.SIGVTALRM, syscall.SIGXCPU}
 )
+
+// Those of later are caught so long after the beginning, or after that of the command.
+const untilAll, ofCommand = 20 * time.Millisecond, time.Millisecond
 
 // signals is how signals reach a command.
 type signals struct {
 	caught chan os.Signal
 	all    func()        // catches those of later, too
+	soon   *time.Timer   // calls all; nil: only CatchAll does
 	done   chan struct{} // closed when no more signals are handled
 }
 
@@ -51,12 +59,12 @@ func (c *Command) handleSignals() {
 	s := &c.signals
 	s.caught, s.done, s.all = make(chan os.Signal, 8), make(chan struct{}), func() {}
 	now, rest := notIgnored(first), notIgnored(later)
-	if c.Becomes && !c.Caught {
-		if _, ok := leaveToSystem(slices.Concat(now, rest)); ok {
-			now, rest = nil, nil
-		}
+	restore := func() {}
+	if c.Becomes {
+		now, rest, restore = c.leaveMost(now, rest)
+	} else {
+		now = append(now, syscall.SIGPIPE) // what is written before the wait ends must not end us
 	}
-	restore, ok := leaveToSystem(rest)
 	if len(now) > 0 { // with no signal named, Notify would catch all
 		signal.Notify(s.caught, now...)
 	}
@@ -64,8 +72,8 @@ func (c *Command) handleSignals() {
 		signal.Notify(s.caught, append(rest, syscall.SIGPIPE)...)
 		restore()
 	})
-	if !ok || !c.Becomes {
-		s.all()
+	if !c.Becomes {
+		s.soon = time.AfterFunc(untilAll, s.all)
 	}
 	go func() {
 		defer close(s.done)
@@ -77,10 +85,28 @@ func (c *Command) handleSignals() {
 	}()
 }
 
+// leaveMost leaves to the system what a process that becomes its command need not catch. It returns
+// what to catch now and later. Where nothing can be left to the system, all is caught now.
+func (c *Command) leaveMost(now, rest []os.Signal) (first, later []os.Signal, restore func()) {
+	if !c.Caught {
+		if _, ok := leaveToSystem(slices.Concat(now, rest)); ok {
+			return nil, nil, func() {}
+		}
+	}
+	restore, ok := leaveToSystem(rest)
+	if !ok {
+		return slices.Concat(now, rest, []os.Signal{syscall.SIGPIPE}), nil, restore
+	}
+	return now, rest, restore
+}
+
 // CatchAll catches those of later, too, unless those of first are left to the system as well
 // (handleSignals). It also catches SIGPIPE, so that a write that nobody reads fails and does not end
 // us. CatchAll is called before messages are written.
 func (c *Command) CatchAll() { c.signals.all() }
+
+// catchSoon is called when the command has begun.
+func (c *Command) catchSoon() { c.signals.soon.Reset(ofCommand) }
 
 // letSignalsBe handles the signals that have come, and leaves those that come now to the system.
 func (c *Command) letSignalsBe() {
