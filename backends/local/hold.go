@@ -35,9 +35,10 @@ func (l *Lock) finish(f File, record string) error {
 	return errors.Join(err, l.removeUnfinished(f))
 }
 
-// makerTimeout is how long a maker waits for the kernel lock of its new file. Others keep that
-// lock only for the time of a look. If somebody keeps it longer, out of malice, the file counts
-// as theirs, and we try again.
+// makerTimeout is how long a maker waits for the kernel lock of its new file, which is closed to other
+// users until then. Others keep that lock only for the time of a look. If somebody keeps it longer,
+// the file counts as theirs, and we try again. We may not remove it: who has its kernel lock may be a
+// breaker that removes it now, so that we would hit the next one's file.
 const makerTimeout = 100 * time.Millisecond
 
 func (l *Lock) writeRecord(f File, record string) error {
@@ -52,7 +53,10 @@ func (l *Lock) writeRecord(f File, record string) error {
 		return err
 	}
 	// Before we had the kernel lock, a breaker may have removed the file as a dead holder's.
-	return f.Named()
+	if err = f.Named(); err == nil {
+		_ = f.Share() // some file systems have no such rights; a lock that only we can read is a lock still
+	}
+	return err
 }
 
 // removeUnfinished cleans up after a failed step of writeRecord. Kernel locks may not work here

@@ -59,6 +59,7 @@ func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
 	if err != nil {
 		return nil, err
 	}
+	lockfile.Prepare()
 	system, env := l.surroundings(r)
 	return &attempt{lock: l, request: r, env: env, system: system, pauses: r.Polls.Schedule(), others: watch.New(r),
 		checked: l.on != nil, bell: make(chan struct{}, 1)}, nil

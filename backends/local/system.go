@@ -54,6 +54,7 @@ type File interface {
 	Stat() (lockfile.Stat, error)
 	Text() (string, error)
 	Write(text string) error
+	Share() error
 	TouchQuietly() error
 	TryLock() (bool, error)
 	LockWithin(time.Duration) (bool, error)

@@ -12,8 +12,8 @@ import (
 	"locksmith/backends/posix"
 )
 
-// markedMode is the mode of a lock file of ours. It distinguishes an empty one, whose maker died
-// before it wrote who it is, from another tool's.
+// markedMode is the mode of a lock file of ours, less the umask. It distinguishes an empty one, whose
+// maker died before it wrote who it is, from another tool's.
 const markedMode = 0o644 | unix.S_ISVTX
 
 // isMarked reports whether a file was made with that mode, whatever the umask.

@@ -10,7 +10,7 @@ import (
 	"locksmith/backends/posix"
 )
 
-// markedMode is the mode of a lock file of ours. It distinguishes an empty one, whose maker died
+// markedMode is the mode of a lock file of ours, less the umask. It distinguishes an empty one, whose maker died
 // before it wrote who it is, from another tool's. open(2) leaves out the sticky bit here, but
 // nobody else makes a file that its owner may execute and not write. Its maker may write it all
 // the same.

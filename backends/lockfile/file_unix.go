@@ -5,6 +5,7 @@ package lockfile
 import (
 	"errors"
 	"io/fs"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -24,8 +25,34 @@ const (
 )
 
 // Create makes a file, for reading and writing, with the mark of our lock files. It fails if
-// there is one.
-func Create(path string) (*File, error) { return open(path, unix.O_RDWR|createFlags, markedMode) }
+// there is one. Until Share nobody else may open the file: whoever may read a file can take its
+// kernel lock, and would do so before its maker does.
+func Create(path string) (*File, error) {
+	return open(path, unix.O_RDWR|createFlags, markedMode&^closed)
+}
+
+// closed are the rights of all users but the owner.
+const closed = 0o077
+
+// Share lets others read a file of Create, as far as the umask says.
+func (f *File) Share() error {
+	mode := markedMode &^ umask()
+	if mode&closed == 0 {
+		return nil
+	}
+	return f.Chmod(mode)
+}
+
+// umask is the umask of this process. To read it is to set it: what another thread makes at that
+// moment is closed to others.
+var umask = sync.OnceValue(func() uint32 {
+	mask := unix.Umask(closed)
+	unix.Umask(mask)
+	return uint32(mask)
+})
+
+// Prepare is called before there are threads that make files (umask).
+func Prepare() { umask() }
 
 // CreatePlain makes a file as any tool does, for writing.
 func CreatePlain(path string, mode uint32) (*File, error) {

@@ -40,6 +40,12 @@ func Create(path string) (*File, error) {
 	return f, err
 }
 
+// Share has nothing to do: the rights to the directory decide who may read a file.
+func (f *File) Share() error { return nil }
+
+// Prepare has nothing to do.
+func Prepare() {}
+
 // isDeleted distinguishes two reasons for a refusal: a file was deleted and goes when the last
 // process closes it (true), or we may not create files there.
 func isDeleted(path string, err error) bool {

@@ -130,6 +130,7 @@ func replaceSuccess(path, text string) error {
 	}
 	err = f.Write(text)
 	if err == nil {
+		_ = f.Share() // who may not read it does the work again
 		err = f.Named()
 	}
 	if err = errors.Join(err, f.Close()); err != nil {

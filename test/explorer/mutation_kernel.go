@@ -19,7 +19,7 @@ var kernelMutations = []mutation{
 		"min(timeout, a.pauses.NextOr(a.nap+a.system.Random(a.nap)))", "timeout"}}},
 
 	{name: "a maker does not look again", breaks: falseLoss, config: "local-short-2", edits: []edit{{"hold.go",
-		"	return f.Named()\n}", "	return nil\n}"}}},
+		"	if err = f.Named(); err == nil {", "	if err == nil {"}}},
 
 	{name: "one try leaves an unfinished file", breaks: givesUp, config: "local-one-try-2", edits: []edit{{"attempt.go",
 		"looks < looksAtUnfinished && a.expires(err)", "looks < looksAtUnfinished && false"}}},

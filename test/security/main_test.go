@@ -15,7 +15,7 @@ const nobody = 65534
 
 func TestMain(m *testing.M) {
 	lab.Parallel(8) // they wait most of the time
-	lab.Main(m, map[string]func() int{roleSFTP: serveSFTP})
+	lab.Main(m, map[string]func() int{roleSFTP: serveSFTP, roleReader: readAndLock})
 }
 
 // program returns locksmith's path, where every user may run it.
