@@ -98,6 +98,8 @@ func (l *Lock) checkPlace() error {
 func (l *Lock) fail(op string, err error) error {
 	return l.address.Fail(op, err, func(e *backend.Error) {
 		switch {
+		case errors.Is(err, lockfile.ErrForeignLink):
+			e.Code, e.Hint = protocol.CannotCreate, "have its owner or root remove it, or use a directory where only trusted users make files"
 		case errors.Is(err, fs.ErrPermission):
 			e.Hint = "allow this user to read the file, or to make it, or choose another one"
 		case errors.Is(err, syscall.ENOLCK), errors.Is(err, syscall.EOPNOTSUPP), errors.Is(err, syscall.ENOSYS):

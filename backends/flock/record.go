@@ -13,7 +13,7 @@ import (
 // the moment in which its program writes it anew.
 func (l *Lock) sign(f *lockfile.File, text string) bool {
 	st, err := f.Stat()
-	if err != nil || st.Kind != "" {
+	if err != nil || st.Kind != "" || st.Links > 1 { // a hard link may lead to a file of ours, put there by another user
 		return false
 	}
 	old, err := f.Text()

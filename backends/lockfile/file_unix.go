@@ -5,6 +5,7 @@ package lockfile
 import (
 	"errors"
 	"io/fs"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -69,12 +70,27 @@ func OpenWritable(path string) (*File, error) { return open(path, unix.O_RDWR|op
 const sharedMode = 0o666
 
 // OpenShared opens a file that belongs to nobody in particular, as flock(1) does: for reading, by
-// whatever symbolic links, and made if it is not there. What is there may be of any kind.
-func OpenShared(path string) (*File, error) {
-	const flags = unix.O_RDONLY | unix.O_NONBLOCK | unix.O_NOCTTY
-	f, err := open(path, flags, 0)
-	if errors.Is(err, fs.ErrNotExist) { // O_CREAT for what is there is refused to some (protected_regular)
-		f, err = open(path, flags|unix.O_CREAT, sharedMode)
+// whatever symbolic links, and made if it is not there. What is there may be of any kind. Its error is
+// ErrForeignLink if the path itself is a link that another user may have put there.
+func OpenShared(path string) (*File, error) { return openShared(path, unix.O_RDONLY, unix.O_CREAT) }
+
+// OpenSharedWritable is OpenShared for reading and writing, of what is there.
+func OpenSharedWritable(path string) (*File, error) { return openShared(path, unix.O_RDWR, 0) }
+
+// openShared opens what is there, or else makes it with the flag create. O_CREAT for what is there is
+// refused to some (protected_regular), and O_CREAT alone would follow any link.
+func openShared(path string, access, create int) (f *File, err error) {
+	access |= unix.O_NONBLOCK | unix.O_NOCTTY
+	for range makersOfShared {
+		f, err = open(path, access|unix.O_NOFOLLOW, 0)
+		if err != nil && isLink(path) {
+			f, err = followShared(path, access, create)
+		} else if errors.Is(err, fs.ErrNotExist) && create != 0 {
+			f, err = open(path, access|create|unix.O_EXCL, sharedMode)
+		}
+		if !errors.Is(err, fs.ErrExist) { // else somebody has just made it
+			break
+		}
 	}
 	if err == nil {
 		f.follows = true
@@ -82,13 +98,40 @@ func OpenShared(path string) (*File, error) {
 	return f, err
 }
 
-// OpenSharedWritable is OpenShared for reading and writing, of what is there.
-func OpenSharedWritable(path string) (*File, error) {
-	f, err := open(path, unix.O_RDWR|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
-	if err == nil {
-		f.follows = true
+// makersOfShared is how often others may make and remove the file while we open it.
+const makersOfShared = 8
+
+// followShared opens what a link leads to. In a directory with the sticky bit nobody else can replace
+// a link that mayFollow approves.
+func followShared(path string, access, create int) (*File, error) {
+	if !mayFollow(path) {
+		return nil, ErrForeignLink
+	}
+	f, err := open(path, access, 0)
+	if errors.Is(err, fs.ErrNotExist) && create != 0 {
+		f, err = open(path, access|create, sharedMode)
 	}
 	return f, err
+}
+
+// ErrForeignLink says that a path is a symbolic link of another user, in a directory where everybody
+// may put one. Linux refuses to follow it, too, if fs.protected_symlinks says so (proc_sys_fs(5)).
+var ErrForeignLink = errors.New("it is a symbolic link that another user has put into a directory for all")
+
+func isLink(path string) bool {
+	var st unix.Stat_t
+	return unix.Lstat(path, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFLNK
+}
+
+// mayFollow reports whether a link is ours or the directory owner's, or only trusted users can have
+// put it there.
+func mayFollow(path string) bool {
+	var link, dir unix.Stat_t
+	if unix.Lstat(path, &link) != nil || unix.Stat(filepath.Dir(path), &dir) != nil {
+		return false
+	}
+	forAll := dir.Mode&unix.S_ISVTX != 0 && dir.Mode&0o022 != 0
+	return !forAll || link.Uid == dir.Uid || int(link.Uid) == unix.Geteuid()
 }
 
 func open(path string, flags int, mode uint32) (*File, error) {
