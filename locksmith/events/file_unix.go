@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 
 	"golang.org/x/sys/unix"
 )
@@ -16,18 +17,37 @@ type sink int
 // Append opens a file. If there is none, it makes one with mode 0644. It refuses a symbolic link,
 // and a FIFO that nobody reads. A FIFO that is full refuses writes.
 func Append(path string) (*Writer, error) {
-	const flags = unix.O_WRONLY | unix.O_APPEND | unix.O_CREAT | unix.O_CLOEXEC | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_NOCTTY
+	fd, err := open(path, unix.O_APPEND)
+	if err != nil {
+		return nil, err
+	}
+	return &Writer{to: sink(fd)}, nil
+}
+
+// Create opens a file to be written anew, as Append opens it: another user may have put a link or a
+// FIFO there.
+func Create(path string) (*os.File, error) {
+	fd, err := open(path, unix.O_TRUNC)
+	if err != nil {
+		return nil, err
+	}
+	_ = unix.SetNonblock(fd, false) // who reads a FIFO may be slow
+	return os.NewFile(uintptr(fd), path), nil
+}
+
+func open(path string, how int) (fd int, err error) {
+	const flags = unix.O_WRONLY | unix.O_CREAT | unix.O_CLOEXEC | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_NOCTTY
 	for {
-		fd, err := unix.Open(path, flags, 0o644)
+		fd, err := unix.Open(path, flags|how, 0o644)
 		switch {
 		case err == nil:
-			return &Writer{to: sink(fd)}, nil
+			return fd, nil
 		case errors.Is(err, unix.ENXIO):
-			return nil, &fs.PathError{Op: "open", Path: path, Err: errors.New("nobody reads this FIFO")}
+			return 0, &fs.PathError{Op: "open", Path: path, Err: errors.New("nobody reads this FIFO")}
 		case errors.Is(err, unix.ELOOP):
-			return nil, &fs.PathError{Op: "open", Path: path, Err: errors.New("it is a symbolic link")}
+			return 0, &fs.PathError{Op: "open", Path: path, Err: errors.New("it is a symbolic link")}
 		case !errors.Is(err, unix.EINTR):
-			return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+			return 0, &fs.PathError{Op: "open", Path: path, Err: err}
 		}
 	}
 }

@@ -19,6 +19,9 @@ func Append(path string) (*Writer, error) {
 	return &Writer{to: sink{f}}, nil
 }
 
+// Create opens a file to be written anew.
+func Create(path string) (*os.File, error) { return os.Create(path) }
+
 // Inherit takes over a handle that this process was started with. No child of ours inherits it.
 func Inherit(handle int) (*Writer, error) {
 	h := windows.Handle(handle)

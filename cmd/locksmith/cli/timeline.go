@@ -118,7 +118,12 @@ func (a *app) writePicture(out string, svg []byte) error {
 		_, err := a.out.Write(svg)
 		return err
 	}
-	if err := os.WriteFile(out, svg, 0o644); err != nil {
+	f, err := events.Create(out)
+	if err == nil {
+		_, err = f.Write(svg)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
 		return backend.FileError(out, "write the picture", err)
 	}
 	return nil

@@ -5,6 +5,7 @@ package profile
 import (
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 )
 
@@ -22,6 +23,10 @@ func (g guard) checkAccess(info fs.FileInfo, path string) error {
 		return faulty("chmod 600 "+path, "others may read or write it (mode %04o)", mode)
 	case mode&fs.FileMode(unwritable) != 0:
 		return faulty("chmod go-w "+path, "others may write it (mode %04o)", mode)
+	}
+	dir := filepath.Dir(path)
+	if around, err := os.Stat(dir); err == nil && around.Mode()&0o002 != 0 && around.Mode()&fs.ModeSticky == 0 {
+		return faulty("chmod o-w "+dir, "everybody may put another file in its place (mode %04o of the directory)", around.Mode().Perm())
 	}
 	return nil
 }

@@ -14,6 +14,24 @@ import (
 	"locksmith/test/lab"
 )
 
+// TestDirectoryForAll: where everybody may rename files, no file is ours for sure.
+func TestDirectoryForAll(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "f")
+	write(t, path, 0o644, canary)
+	for mode, says := range map[os.FileMode]string{0o777: "chmod o-w", 0o755: "", 0o777 | os.ModeSticky: ""} {
+		if err := os.Chmod(dir, mode); err != nil {
+			t.Fatal(err)
+		}
+		_, err := unwritable.read(path, "read it")
+		if says != "" {
+			mustRefuse(t, err, path, "read it", says)
+		} else if err != nil {
+			t.Errorf("in a directory of mode %v a file is refused: %v", mode, err)
+		}
+	}
+}
+
 func TestModes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	for _, c := range []struct {
