@@ -55,6 +55,9 @@ func (s *session) checkOnce() error {
 		s.helper.Log.Warn("the last success does not count: by the clock of the lock's place it is yet to come", "lock", s.helper.Address, "in", -last.Ago)
 		return nil
 	}
+	if last.By != "" { // whoever may write beside the lock can keep its work from being done
+		s.helper.Log.Warn("not done again, by the word of another user", "lock", s.helper.Address, "user", last.By, "success", last)
+	}
 	if err := s.release(); err != nil {
 		s.logLoss(asLoss(err))
 		return err

@@ -180,6 +180,7 @@ type Success struct {
 	// can be.
 	Ago  time.Duration
 	Host string // whose success it was; empty: nobody knows
+	By   string // the user who put it down, if that is known to be neither this one nor root; else empty
 }
 
 // A SuccessKeeper is a Backend whose place keeps the last success of what the lock guards, even

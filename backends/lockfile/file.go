@@ -30,6 +30,7 @@ type Stat struct {
 	Modified time.Time // by the clock of the machine that keeps the file system
 	Kind     string    // what it is instead of a regular file, as in "a directory"; "": it is one
 	Marked   bool      // Create made it
+	User     uint32    // whose it is; not examined on Windows
 	Own      bool      // it belongs to this user or to root; not examined on Windows
 	Deleted  bool      // on Windows: it goes when the last process closes it
 }

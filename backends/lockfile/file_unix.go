@@ -186,7 +186,7 @@ func statOf(st unix.Stat_t) Stat {
 	return Stat{
 		Dev: uint64(st.Dev), Ino: st.Ino, Links: uint64(st.Nlink), Size: st.Size,
 		Modified: time.Unix(st.Mtim.Unix()), Kind: kindOf(uint32(st.Mode)), Marked: isMarked(uint32(st.Mode)),
-		Own: st.Uid == 0 || st.Uid == uint32(unix.Geteuid()),
+		User: st.Uid, Own: st.Uid == 0 || st.Uid == uint32(unix.Geteuid()),
 	}
 }
 

@@ -54,7 +54,11 @@ func (s Successes) List(context.Context) ([]success.Mark, error) {
 	if err != nil || line.Word != wordSuccess || line.Value("v") != "1" {
 		return nil, nil
 	}
-	return []success.Mark{{Name: path, Number: 1, At: st.Modified, Host: line.Value("host")}}, nil
+	m := success.Mark{Name: path, Number: 1, At: st.Modified, Host: line.Value("host")}
+	if !st.Own {
+		m.By = owner.UserName(st.User)
+	}
+	return []success.Mark{m}, nil
 }
 
 // Read implements success.Store.

@@ -131,6 +131,15 @@ func pids(all []process.Process) string {
 
 func isLocksmith(name string) bool { return strings.HasPrefix(name, "locksmith") }
 
+// UserName is the name of a user for people, or its number if it has no name here.
+func UserName(uid uint32) string {
+	number := strconv.FormatUint(uint64(uid), 10)
+	if u, err := user.LookupId(number); err == nil {
+		return u.Username
+	}
+	return number
+}
+
 // belongsTo reports whether a user is known and is the record's user.
 func (r Record) belongsTo(uid int, known bool) bool {
 	if !known {

@@ -22,6 +22,7 @@ type Mark struct {
 	Void   bool      // no holder can have had the number: the lock was removed since
 	At     time.Time // by the clock of the lock's place
 	Host   string    // that succeeded; empty: not known
+	By     string    // backend.Success.By
 }
 
 // A Store keeps the marks of a lock. Its errors say what was tried.
@@ -64,7 +65,7 @@ func Of(ctx context.Context, s Store, all []Mark, now time.Time) (*backend.Succe
 	if err := s.Read(ctx, &last); err != nil {
 		return nil, err
 	}
-	return &backend.Success{Ago: now.Sub(last.At), Host: last.Host}, nil
+	return &backend.Success{Ago: now.Sub(last.At), Host: last.Host, By: last.By}, nil
 }
 
 // Record adds a success of now. Successes of later holders stay: a holder that was stopped for

@@ -178,3 +178,17 @@ func mustHaveModes(t *testing.T, dir string, k kind, umask int) {
 		return nil
 	}))
 }
+
+// TestMembersSuccess: a member of a group puts a success beside root's lock in the group's directory.
+// Root's job is not run again, as with a success of its own, but root is told whose word that was.
+func TestMembersSuccess(t *testing.T) {
+	lab.NeedRoot(t)
+	for _, scheme := range []string{"local", "flock"} {
+		t.Run(scheme, func(t *testing.T) {
+			dir := publicDir(t, 0o775)
+			path := filepath.Join(dir, "lock")
+			mustWork(t, os.WriteFile(path+".done", []byte("SUCCESS v=1 host=web3\n"), 0o644), os.Chown(path+".done", nobody, nobody))
+			locksmith(t, "run", "-n", "--once-per", "1h", scheme+":"+path, "--", "echo", "ran").mustSay(t, 0, "another user", "user=nobody")
+		})
+	}
+}
