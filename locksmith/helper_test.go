@@ -30,6 +30,7 @@ type world struct {
 	clock      *jumpingClock
 	heldFor    time.Duration // how long somebody else holds it, from the start
 	tryErr     error
+	cutOff     bool // a try lasts until its context ends
 	tryTakes   time.Duration
 	slowTries  int               // how many tries take tryTakes; 0: all
 	beatErr    func(n int) error // the n-th heartbeat's error
@@ -48,7 +49,11 @@ type world struct {
 func (w *world) Attempt(backend.Request) (backend.Attempt, error) { return w, nil }
 func (w *world) Inspect(context.Context) (backend.Report, error)  { return backend.Report{}, nil }
 
-func (w *world) Try(context.Context) (backend.Hold, error) {
+func (w *world) Try(ctx context.Context) (backend.Hold, error) {
+	if w.cutOff {
+		<-ctx.Done()
+		return nil, &backend.Error{Code: protocol.Unreachable, Lock: "fake:/x", Op: "ask", Err: fmt.Errorf("connect: %w", ctx.Err())}
+	}
 	if w.slowTries == 0 || w.taken < w.slowTries {
 		w.clock.Sleep(w.tryTakes)
 	}
@@ -245,6 +250,16 @@ func TestWaiting(t *testing.T) {
 					}
 					if CodeOf(err) != protocol.Cancelled || w.taken != 1 || w.inside || len(g.log) != 0 {
 						t.Errorf("Run returns %v after %d acquisitions, told the client %v, and the lock is there: %v; want code %s after one, nothing told, and a lock that is gone", err, w.taken, g.log, w.inside, protocol.Cancelled)
+					}
+				})
+		}
+	})
+	t.Run("a try that is cut off", func(t *testing.T) {
+		for _, timeout := range []time.Duration{0, 10 * time.Second} {
+			live(t, time.Hour, timeout, func(w *world, _ *fakeClient) { w.cutOff = true },
+				func(_ *world, g *fakeClient, _ time.Duration, err error) {
+					if CodeOf(err) != protocol.Unreachable || strings.Contains(err.Error(), "context") || len(g.log) != 0 {
+						t.Errorf("with a timeout of %v Run returns %v, and told the client %v; want code %s, nothing told, and no word of contexts", timeout, err, g.log, protocol.Unreachable)
 					}
 				})
 		}

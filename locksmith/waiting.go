@@ -260,6 +260,8 @@ func (w *waiting) waits(ctx context.Context, err error) bool {
 	case ctx.Err() != nil && w.behind != nil: // the try was cut off, which tells less than the one before
 		return true
 	case refused:
+	case ctx.Err() != nil && errors.Is(err, ctx.Err()): // it was cut off, and its text says no more
+		return false
 	case backend.Passes(err):
 		held = &backend.HeldError{Lock: w.helper.Address, Obstacle: err}
 		if last := w.now(); last != nil {

@@ -210,6 +210,9 @@ func TestCleanText(t *testing.T) {
 	if c := CleanText("\u202egpj.\u2066x\u200f é", 50); c != "?gpj.?x? é" {
 		t.Errorf("what turns the direction of writing became %q", c)
 	}
+	if c := CleanText(errors.Join(errors.New("one"), errors.New("two\r")).Error(), 50); c != "one; two?" {
+		t.Errorf("joined errors became %q", c)
+	}
 }
 
 func TestExitCodes(t *testing.T) {

@@ -6,16 +6,16 @@ import (
 	"unicode/utf8"
 )
 
-// CleanText makes any string fit to be a line's text and to be shown: control
-// characters, invalid UTF-8 and what turns the direction of writing become "?", and
-// what exceeds max bytes is cut with "...".
+// CleanText makes any string fit to be a line's text and to be shown: line feeds, which
+// errors.Join puts between errors, become "; ", other control characters, invalid UTF-8 and what
+// turns the direction of writing "?", and what exceeds max bytes is cut with "...".
 func CleanText(s string, max int) string {
 	clean := strings.Map(func(r rune) rune {
 		if Misleads(r) || r == utf8.RuneError {
 			return '?'
 		}
 		return r
-	}, s)
+	}, strings.ReplaceAll(s, "\n", "; "))
 	if len(clean) <= max {
 		return clean
 	}

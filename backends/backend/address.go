@@ -45,7 +45,7 @@ func parse(s string, schemes []Scheme, parsePath func(Address, string) (clean, c
 	case !utf8.ValidString(s) || strings.ContainsFunc(s, protocol.Misleads):
 		return fail("it holds control characters or marks of the direction of writing, or is not UTF-8", "remove them")
 	case strings.HasPrefix(s, "/"):
-		return fail("it has no scheme", "did you mean local:"+bounded(given)+"?")
+		return fail("it has no scheme", "did you mean flock:"+bounded(given)+", which flock(1) locks, too?")
 	}
 	scheme, rest, ok := strings.Cut(s, ":")
 	if !ok {

@@ -55,7 +55,7 @@ func TestAddressRefuses(t *testing.T) {
 	}
 	for s, hint := range map[string]string{
 		"":                          "local:/var/lock/name",
-		"/tmp/x":                    "did you mean local:/tmp/x?",
+		"/tmp/x":                    "did you mean flock:/tmp/x, which flock(1) locks, too?",
 		"nightly":                   "known schemes: local, ftp",
 		"gopher:/x":                 "known schemes: local, ftp",
 		"local:x":                   "begin with local:/, as in local:" + filepath.ToSlash(here) + "/x",

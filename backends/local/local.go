@@ -41,10 +41,6 @@ func On(address backend.Name, system func() System, env owner.Env) *Lock {
 
 // Open returns the lock at an address of this scheme.
 func Open(a backend.Address) (backend.Backend, error) {
-	if a.Options["empty"] == "free" {
-		return nil, a.Name().Usage("open", "?empty=free is no option any more: there is a kind of its own for the lock of flock(1)",
-			"write "+kernelKind(a.Path)+", also in place of flock(1)")
-	}
 	if err := a.CheckOptions(options); err != nil {
 		return nil, err
 	}

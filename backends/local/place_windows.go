@@ -9,8 +9,7 @@ import (
 	"locksmith/backends/lockfile"
 )
 
-// options are the options that an address of this scheme may have. There is no flock(1) here, so
-// empty=free is missing.
+// options are the options that an address of this scheme may have.
 var options = map[string][]string{"fs": {"any"}, "dir": {"any"}}
 
 // systemPath is the system's spelling of the path of an address.

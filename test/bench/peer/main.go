@@ -1,3 +1,5 @@
+//go:build unix
+
 // Command peer is the floor for a program with locksmith's duties, but without locks: it links
 // the libraries that locksmith links, so that they initialise themselves, and catches the signals
 // that locksmith run passes on. The time that locksmith takes beyond this is its own.

@@ -3,7 +3,7 @@ package steps
 import (
 	"time"
 
-	"golang.org/x/sys/unix"
+	"syscall"
 )
 
 // An OpKind says what a process asks of the world.
@@ -100,7 +100,7 @@ func (o Op) Removes() bool { return o.Kind == OpRmdir || o.Kind == OpUnlink || o
 
 // A Reply is the answer to an op.
 type Reply struct {
-	Err unix.Errno
+	Err syscall.Errno
 	// Value is a time in milliseconds, a text, a listing, a sight, a view or a verdict.
 	Value int64
 	// Given: since the last answer the kernel has given the process its lock on a file.
@@ -109,11 +109,11 @@ type Reply struct {
 
 // AfterServerCrash is the answer to a request that was executed before the server crashed, and
 // that the client repeated afterwards. The server no longer knows that both are the same.
-func (o Op) AfterServerCrash() unix.Errno {
+func (o Op) AfterServerCrash() syscall.Errno {
 	if o.Creates() {
-		return unix.EEXIST
+		return syscall.EEXIST
 	}
-	return unix.ENOENT
+	return syscall.ENOENT
 }
 
 // A Sight is what a look at a directory shows.
@@ -132,7 +132,7 @@ func UnpackSight(v int64) Sight { return Sight{Stamp: int32(v >> 16), Links: int
 func OK(value int64) Reply { return Reply{Value: value} }
 
 // Failed is the answer that a request failed, or succeeded if err is 0.
-func Failed(err unix.Errno) Reply { return Reply{Err: err} }
+func Failed(err syscall.Errno) Reply { return Reply{Err: err} }
 
 // Path returns the names that must be found before a request can be sent.
 func (o Op) Path(n *Names) []Text {
