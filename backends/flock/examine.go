@@ -227,8 +227,7 @@ func inherit(f *lockfile.File) (heir *os.Process, end func(), err error) {
 
 func endHeir(cmd *exec.Cmd, input io.Closer) {
 	_ = input.Close()
-	_ = cmd.Wait()
-	process.Reaped(cmd.Process.Pid)
+	_ = process.Wait(cmd)
 }
 
 // names checks that a lock counts only while its path names the very file that is locked.

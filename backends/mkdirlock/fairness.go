@@ -27,8 +27,8 @@ func (a *attempt) holdBack(ctx context.Context) error {
 		case errors.Is(err, dirs.ErrAbsent):
 		case err != nil:
 			return err
-		case overIn(s) == 0:
-			_ = a.lock.removeReservation(ctx, a.dir, t) // if this fails, a holder does it
+		case s.Due == 0:
+			_ = a.lock.breakReservation(ctx, a.dir, s) // if this fails, a holder does it
 		default:
 			return a.holdBackFor(s)
 		}
@@ -44,7 +44,7 @@ func (a *attempt) holdBackFor(s observation) error {
 		a.deferred = true
 		return nil
 	}
-	s.Due = min(overIn(s), left)
+	s.Due = min(s.Due, left)
 	_ = a.held(s)
 	a.block.heldBack = true
 	return a.heldAgain()

@@ -5,6 +5,7 @@ package mkdirlock
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -14,6 +15,8 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
 	"locksmith/backends/mkdirlock/dirs"
+	"locksmith/backends/mkdirlock/labels"
+	"locksmith/backends/owner"
 	"locksmith/backends/watch"
 	"locksmith/protocol"
 )
@@ -494,4 +497,46 @@ type interposed struct {
 func (i *interposed) Rmdir(ctx context.Context, name string) error {
 	i.beforeRmdir(name)
 	return i.Dir.Rmdir(ctx, name)
+}
+
+// TestUnfinishedReservation: a waiter died before it wrote its record. All who come to share the lock
+// are held up by it for one lease in all, and remove it. That holds also where a directory that is
+// missing is listed as empty.
+func TestUnfinishedReservation(t *testing.T) {
+	for _, h := range []habits{{}, {missingIsEmpty: true}, {emptyIsRefused: true}} {
+		for _, entry := range []string{"", "/x."} {
+			for _, k := range []kindOfLock{dirStyle, numbered} {
+				t.Run(name(h, entry, k), func(t *testing.T) {
+					inBubbleWith(t, h, func(t *testing.T, m *memory) {
+						mustRelease(t, newHost("elsewhere", m, k).take(t, "exclusive"))
+						dead := newHost("elsewhere", m, k)
+						ticket := labels.Ticket{Lease: lease, ID: owner.NewID()}
+						mustWork(t, m.Mkdir(t.Context(), dead.lock().reservation(ticket)))
+						if entry != "" {
+							mustWork(t, m.Mkdir(t.Context(), dead.lock().reservation(ticket)+entry+ticket.String()))
+						}
+						var waited time.Duration
+						for i := range 8 { // each is a job that comes and goes
+							start := time.Now()
+							reader := mustAcquire(t, newHost(fmt.Sprint("h", i), m, k).want(t, "shared"))
+							waited += time.Since(start)
+							keepFor(t, reader, lease/4)
+							time.Sleep(lease)
+						}
+						if waited > lease {
+							t.Errorf("eight readers waited for %v in all because of somebody who died before it wrote its record; want a lease at most, %v", waited, lease)
+						}
+						last := newHost("last", m, k).take(t, "shared")
+						for range 6 {
+							mustStillHold(t, last)
+							mustWork(t, last.Tend(t.Context()))
+							time.Sleep(lease / 4)
+						}
+						mustRelease(t, last)
+						mustBeTidy(t, m, k)
+					})
+				})
+			}
+		}
+	}
 }

@@ -130,6 +130,14 @@ func (l *Lock) removeReservation(ctx context.Context, dir dirs.Dir, t labels.Tic
 	return l.removeIfEmpty(ctx, dir, at, "remove a reservation")
 }
 
+// breakReservation removes a reservation whose entry is due (breakSeen).
+func (l *Lock) breakReservation(ctx context.Context, dir dirs.Dir, s observation) error {
+	if err := l.breakSeen(ctx, dir, s); err != nil && !errors.Is(err, dirs.ErrAbsent) {
+		return err
+	}
+	return l.removeIfEmpty(ctx, dir, s.Of.at, "remove a reservation")
+}
+
 // A DirStyleLock is a lock in dir style. A release leaves parts of it behind, so it implements
 // backend.Remover.
 type DirStyleLock struct{ *Lock }

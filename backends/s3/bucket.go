@@ -39,10 +39,11 @@ type bucket struct {
 	// client is made at the first request. Its error is a *backend.Error.
 	client func() (*s3.Client, error)
 	signed *atomic.Bool // a request was signed: there are credentials, or there were
+	keys   *renewable
 }
 
 func newBucket(a backend.Address, o options, access backend.Access) *bucket {
-	b := &bucket{address: a, options: o, access: access, signed: new(atomic.Bool)}
+	b := &bucket{address: a, options: o, access: access, signed: new(atomic.Bool), keys: &renewable{load: load}}
 	b.client = sync.OnceValues(b.connect)
 	return b
 }
@@ -50,13 +51,22 @@ func newBucket(a backend.Address, o options, access backend.Access) *bucket {
 // name is the bucket's.
 func (b *bucket) name() *string { return aws.String(b.address.Host) }
 
+// load reads the configuration for object stores, as all programs with this library do.
+func load(ctx context.Context) (aws.Config, error) {
+	// The library's own kind of HTTP client: with another kind it refuses AWS_CA_BUNDLE.
+	loaded, err := config.LoadDefaultConfig(ctx, config.WithHTTPClient(awshttp.NewBuildableClient()),
+		config.WithLogger(logging.Nop{})) // else it writes to our standard error
+	if p := programOf(loaded); err == nil && p != "" {
+		loaded.Credentials = aws.NewCredentialsCache(p)
+	}
+	return loaded, err
+}
+
 // connect makes the library's client. It reads configuration, and sends nothing yet.
 func (b *bucket) connect() (*s3.Client, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), requestTime)
 	defer cancel()
-	// The library's own kind of HTTP client: with another kind it refuses AWS_CA_BUNDLE.
-	loaded, err := config.LoadDefaultConfig(ctx, config.WithHTTPClient(awshttp.NewBuildableClient()),
-		config.WithLogger(logging.Nop{})) // else it writes to our standard error
+	loaded, err := load(ctx)
 	if err != nil {
 		return nil, b.fail(protocol.Config, "read the configuration for object stores", err, "see ~/.aws, and the variables whose names begin with AWS_")
 	}
@@ -74,6 +84,7 @@ func (b *bucket) connect() (*s3.Client, error) {
 	if err := b.adjust(transport); err != nil {
 		return nil, b.fail(protocol.Config, "read certificates", err, "name a file with certificates in PEM")
 	}
+	b.keys.now, loaded.Credentials = loaded.Credentials, b.keys
 	return s3.NewFromConfig(loaded, func(o *s3.Options) {
 		o.HTTPClient = single(transport)
 		o.APIOptions = append(o.APIOptions, b.markSent)

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/aws/smithy-go"
@@ -38,6 +39,15 @@ type answerError struct {
 func (b *bucket) foreign(op string) error {
 	return b.fail(protocol.Unreachable, op, errors.New("the answer is not that of an object store"), "look at what answers in its place, such as a proxy")
 }
+
+// saysNothing reports that the answer has none of the store's words. The library's own are those of
+// the status, such as NotFound.
+func (e *answerError) saysNothing() bool {
+	return e.code == "" || e.code == nothingSaid || e.code == strings.ReplaceAll(http.StatusText(e.status), " ", "")
+}
+
+// isBare reports that the request was refused without a word of why.
+func (e *answerError) isBare() bool { return e.status/100 == 4 && e.saysNothing() }
 
 // nothingSaid is the library's text if the store gives none.
 const nothingSaid = "UnknownError"
@@ -73,9 +83,7 @@ func (missingError) Unwrap() error { return objects.ErrNotFound }
 // itself.
 func (b *bucket) notFound(op string, a *answerError) error {
 	cause := objects.ErrNotFound
-	switch a.code {
-	case "", "NotFound", nothingSaid: // the library's words for an answer without any
-	default:
+	if !a.saysNothing() {
 		cause = missingError(a.code)
 	}
 	return b.fail(protocol.Unreachable, op, cause, "look at the endpoint, and at what is between here and the store, then try again")

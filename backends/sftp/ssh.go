@@ -99,20 +99,14 @@ func startSSH(command, args, env []string) (transport, error) {
 		return nil, errors.Join(err, theirIn.Close(), in.Close())
 	}
 	s.in, s.out, s.cmd.Stdin, s.cmd.Stdout = in, out, theirIn, theirOut
-	_, err = process.Spawn(true, func() (int, error) {
-		if err := s.cmd.Start(); err != nil {
-			return 0, err
-		}
-		return s.cmd.Process.Pid, nil
-	})
+	err = process.Start(s.cmd)
 	_, _ = theirIn.Close(), theirOut.Close()
 	if err != nil {
 		_, _ = in.Close(), out.Close()
 		return nil, err
 	}
 	go func() {
-		_ = s.cmd.Wait() // its status tells nothing; run's command may have taken it
-		process.Reaped(s.cmd.Process.Pid)
+		_ = process.Wait(s.cmd) // its status tells nothing
 		close(s.ended)
 	}()
 	return s, nil

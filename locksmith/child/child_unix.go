@@ -52,7 +52,7 @@ func (c *Command) startAndReap(env []string, started chan<- error) {
 			close(c.ended)
 			c.stop(ErrEnded)
 		default:
-			process.Reaped(got)
+			process.Reaped(got, status)
 		}
 		// Wait4 fails when we have no child left. While we have one that is not the command's, it
 		// does not.

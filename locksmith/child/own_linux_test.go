@@ -1,28 +1,30 @@
 package child
 
 import (
+	"fmt"
 	"os/exec"
 	"syscall"
 	"testing"
 
+	"github.com/hashicorp/go-hclog"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/clock"
 	"locksmith/backends/process"
+	"locksmith/protocol"
 )
 
 // TestOwnProgramsAreLeftAlone: a program that we run for ourselves is not ended with the
 // command's descendants, and nobody waits for its end.
 func TestOwnProgramsAreLeftAlone(t *testing.T) {
 	ours := exec.Command("sleep", "600")
-	pid, err := process.Spawn(true, func() (int, error) {
-		err := ours.Start()
-		return ours.Process.Pid, err
-	})
-	if err != nil {
+	if err := process.Start(ours); err != nil {
 		t.Fatal(err)
 	}
+	pid := ours.Process.Pid
 	defer func() {
 		_ = ours.Process.Kill()
-		_ = ours.Wait()
-		process.Reaped(pid)
+		_ = process.Wait(ours)
 	}()
 	other := exec.Command("sleep", "600")
 	if err := other.Start(); err != nil {
@@ -41,6 +43,39 @@ func TestOwnProgramsAreLeftAlone(t *testing.T) {
 	}
 	if state(pid) == "" {
 		t.Error("signalDescendants ended our own program")
+	}
+}
+
+// TestOwnProgramsStatus: whoever runs a program of our own is told how it ended, although the
+// command's reaper waits for any child, too.
+func TestOwnProgramsStatus(t *testing.T) {
+	command := &Command{Argv: []string{"sleep", "600"}, Tell: func(*backend.HeldError) {}, Clock: clock.Runtime{}, Log: hclog.NewNullLogger()}
+	if err := command.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(protocol.Grant{Lock: "fake:/x"}); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		command.signal(syscall.SIGKILL)
+		<-command.allGone
+	}()
+	wrong := map[string]int{}
+	for i := range 30 {
+		ours := exec.Command("sh", "-c", fmt.Sprint("exit ", 3*(i%2)))
+		if err := process.Start(ours); err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"<nil>", "exit status 3"}[i%2]
+		if err := process.Wait(ours); fmt.Sprint(err) != want {
+			wrong[fmt.Sprintf("%v, want %s", err, want)]++
+		}
+	}
+	if len(wrong) > 0 {
+		t.Errorf("of 30 programs of our own, Wait returned: %v", wrong)
+	}
+	if own := process.Own(); len(own) > 0 {
+		t.Errorf("programs that have ended count as running: %v", own)
 	}
 }
 

@@ -92,7 +92,7 @@ var objectMutations = []mutation{
 
 	{name: "an attempt that is given up keeps its reservation", breaks: stuck, config: "s3-strict-lease", edits: []edit{{"../attempt.go",
 		"		err = cmp.Or(a.Withdraw(ctx), backend.Again(err))\n", "		a.Mine = *new(C)\n		err = backend.Again(err)\n"},
-		{"attempt.go", "		err = cmp.Or(a.Withdraw(ctx), a.tooLate(ctx, late), err)\n", "		a.Mine = nil\n		err = cmp.Or(a.tooLate(ctx, late), err)\n"}}},
+		{"attempt.go", "		if left := a.Withdraw(ctx); left != nil {\n			return nil, left\n		}\n", "		a.Mine = nil\n"}}},
 
 	{name: "keep no old generations of objects", breaks: tokenFell, limit: 150_000, config: "s3-torn", edits: []edit{keptNone}},
 

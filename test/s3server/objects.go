@@ -33,6 +33,14 @@ func (s *Server) Remove(t testing.TB, key string) {
 	}
 }
 
+// Put writes an object.
+func (s *Server) Put(t testing.TB, key, text string) {
+	t.Helper()
+	if _, err := s.client().PutObject(context.Background(), &s3.PutObjectInput{Bucket: aws.String(Bucket), Key: aws.String(key), Body: strings.NewReader(text)}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // client returns the library's client, with everything that it does by itself.
 func (s *Server) client() *s3.Client {
 	return s3.New(s3.Options{

@@ -154,7 +154,11 @@ func (s *Server) prepare(o Options) error {
 // inOtherEtc runs a command where the account exists. It is the first process of a namespace,
 // so that all sessions end with it.
 const inOtherEtc = `cd "$1" && mkdir -p /run/sshd && mount --bind passwd /etc/passwd && mount --bind group /etc/group &&
-mount --bind shadow /etc/shadow && shift && "$@"; exit $?`
+mount --bind shadow /etc/shadow || exit 71
+shift && "$@"; exit $?`
+
+// noMounts is the status with which inOtherEtc says that it could not make its own /etc.
+const noMounts = 71
 
 // Restart stops the server if it runs, and starts it again at the same port with the same
 // files. It returns once the server greets.
@@ -168,20 +172,34 @@ func (s *Server) Restart() {
 		s.t.Fatal(err)
 	}
 	defer log.Close()
-	s.command = exec.Command("/bin/sh", append([]string{"-c", inOtherEtc, "sh", s.work}, s.daemon.argv...)...)
-	s.command.Env, s.command.Stdout, s.command.Stderr = s.daemon.env, log, log
-	s.command.SysProcAttr = confinement()
-	if err := s.command.Start(); err != nil {
+	command := exec.Command("/bin/sh", append([]string{"-c", inOtherEtc, "sh", s.work}, s.daemon.argv...)...)
+	command.Env, command.Stdout, command.Stderr = s.daemon.env, log, log
+	command.SysProcAttr = confinement()
+	if err := command.Start(); err != nil {
 		lab.Lacking(s.t, "no namespaces here: "+err.Error())
 	}
 	ended := make(chan struct{})
-	s.ended = ended
-	command := s.command
+	s.command, s.ended = command, ended
 	go func() {
 		_ = command.Wait() // killed, or its log says why
 		close(ended)
 	}()
-	lab.Eventually(s.t, "the server greets", func() bool { return greets(s.Addr) }, s.Log)
+	lab.Eventually(s.t, "the server greets, or has ended", func() bool { return s.hasEnded() || greets(s.Addr) }, s.Log)
+	switch {
+	case s.hasEnded() && command.ProcessState.ExitCode() == noMounts:
+		lab.Lacking(s.t, "no mounts here: "+s.Log())
+	case s.hasEnded():
+		s.t.Fatalf("the server has ended:\n%s", s.Log())
+	}
+}
+
+func (s *Server) hasEnded() bool {
+	select {
+	case <-s.ended:
+		return true
+	default:
+		return false
+	}
 }
 
 // greets reports whether an SSH server answers.

@@ -73,7 +73,10 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 func (a *attempt) Take(ctx context.Context) (backend.Hold, error) {
 	h, err := a.take(ctx)
 	if late, ok := errors.AsType[*lateError](err); ok {
-		err = cmp.Or(a.Withdraw(ctx), a.tooLate(ctx, late), err)
+		if left := a.Withdraw(ctx); left != nil {
+			return nil, left
+		}
+		err = cmp.Or(a.tooLate(ctx, late), err)
 	}
 	if err != nil {
 		return nil, err

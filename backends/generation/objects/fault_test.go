@@ -13,6 +13,7 @@ import (
 	"locksmith/backends/backendtest"
 	"locksmith/backends/clock"
 	"locksmith/backends/generation"
+	"locksmith/backends/owner"
 	"locksmith/backends/watch"
 	"locksmith/protocol"
 )
@@ -534,6 +535,36 @@ func TestGivenUp(t *testing.T) {
 		backendtest.MustStillHold(t, next)
 		backendtest.MustRelease(t, next)
 		mustBeTidy(t, f)
+	})
+}
+
+// TestLateAndNotRemoved: what comes after the removal of a reservation that came too late waits for
+// that removal. The count decides when a store is called too slow.
+func TestLateAndNotRemoved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake()
+		gone := ticket{at: 1, lease: time.Minute, id: owner.NewID()}
+		for n := range uint64(5) {
+			backendtest.MustWork(t, f.put(generationKey(n+1), []byte(gone.String())))
+		}
+		a := attemptIn(t, f)
+		backendtest.MustWork(t, a.reserve(t.Context()))
+		var removed []string
+		f.before = func(what, key string, do func() error) error {
+			switch {
+			case what == "create":
+				time.Sleep(2 * time.Minute) // longer than its lease
+			case what == "delete":
+				removed = append(removed, key)
+				return noAnswer()
+			}
+			return do()
+		}
+		a.began = a.Request.Clock.Now()
+		_, err := a.Take(t.Context())
+		if !backend.Passes(err) || a.late != 0 || len(removed) != 1 {
+			t.Errorf("our reservation cannot be removed: Take returns %v, counts %d late generations, and asks to remove %q; want an error that may pass, 0, and the reservation alone", err, a.late, removed)
+		}
 	})
 }
 

@@ -1,0 +1,57 @@
+//go:build linux
+
+package promises
+
+import (
+	"strings"
+	"time"
+)
+
+// row1: a dead holder of another host, and a job that comes again and again. It may be left out
+// for as long as somebody may live; it may not be left out for ever without a word.
+func row1() []question {
+	const want = "of four short quiet tries, a lease apart, one takes the lock or tells"
+	return []question{
+		{row: 1, name: "at home", want: want, ask: comesAgain(box{}), of: ofManyHosts,
+			open: exceptions{withTheRest: "sftp: s3:"}},
+		{row: 1, name: "no home that lasts", want: want, ask: comesAgain(box{memory: "ro", homeless: true}), of: ofManyHosts,
+			open: exceptions{withTheRest: leased}},
+		{row: 1, name: "a fresh container for each try", want: want, ask: comesAgain(box{host: "fresh", memory: "rw"}),
+			open: exceptions{withTheRest: leased}},
+		{row: 1, name: "strict", want: want, ask: comesAgain(box{}, "--strict"), of: ofManyHosts,
+			open: exceptions{withTheRest: "sftp: s3:"}},
+	}
+}
+
+// comesAgain has a holder die and then a job come again and again, in boxes. A kind for one
+// machine has a holder in a container.
+func comesAgain(b box, flags ...string) func(*cell) evil {
+	return func(c *cell) evil {
+		where := elsewhere()
+		if c.Host {
+			where = box{host: "gone", memory: "rw"}
+		}
+		c.die(where)
+		for range 4 {
+			time.Sleep(c.lease() + c.lease()/4)
+			try := c.command(c.trying(append(c.short(), flags...)...)...)
+			if b != (box{}) {
+				try = c.in(b, try)
+			}
+			if s := c.finish(try); told(s) || strings.Contains(s.out, "ran") {
+				return ""
+			}
+		}
+		return "all are left out with status 0 and not a word"
+	}
+}
+
+// die has a holder in a box die with the whole box.
+func (c *cell) die(where box) {
+	c.Helper()
+	j := c.started(c.in(where, c.command(append(append([]string{"run"}, c.short()...), c.Address, "--", "sh", "-c", "echo in; exec sleep 600")...)))
+	j.Kill()
+}
+
+// told reports whether a short quiet try has told of what a person must hear.
+func told(s said) bool { return s.status == 75 && strings.Contains(s.err, "locksmith: ") }

@@ -1,0 +1,83 @@
+//go:build linux
+
+package promises
+
+import (
+	"os"
+	"strings"
+	"time"
+)
+
+// row2: nothing in the place tells whose it is.
+func row2() []question {
+	return []question{
+		{row: 2, name: "an unfinished file", want: "a short quiet try takes what its maker left before the record", ask: unfinished, of: named("local:"),
+			open: exceptions{withThis: "local:"}},
+		{row: 2, name: "what says nothing", want: "of three short quiet tries, a lease apart, one takes the lock or tells", ask: saysNothing,
+			open: exceptions{withConditions: "link: " + directories}},
+		{row: 2, name: "what says nothing, in metrics", want: "after three days it is blocked, or its age is told, and its age is never 0", ask: nothingInMetrics, of: isListed,
+			open: exceptions{withConditions: "link: " + directories}},
+		{row: 2, name: "somebody's file", want: "a short quiet try tells, and metrics say blocked", ask: somebodysFile, of: named("local: link:"),
+			open: exceptions{withConditions: "local: link:"}},
+	}
+}
+
+// unfinished: a power cut leaves the file empty, with the mark of its maker.
+func unfinished(c *cell) evil {
+	c.Empty(c)
+	if err := os.Chmod(c.Path, 0o644|os.ModeSticky); err != nil {
+		c.Fatal(err)
+	}
+	c.Age(c, 48*time.Hour)
+	var s said
+	for range 3 {
+		if s = c.try(); strings.Contains(s.out, "ran") {
+			return ""
+		}
+	}
+	return evil(s.String())
+}
+
+func saysNothing(c *cell) evil {
+	c.Empty(c)
+	c.Age(c, 48*time.Hour)
+	for range 3 {
+		if s := c.try(c.short()...); told(s) || strings.Contains(s.out, "ran") {
+			return ""
+		}
+		time.Sleep(c.lease() + c.lease()/4)
+	}
+	return "three tries are left out with status 0 and not a word"
+}
+
+// nothingInMetrics: what the next try takes or what is free need not be told of.
+func nothingInMetrics(c *cell) evil {
+	c.Empty(c)
+	c.Age(c, 72*time.Hour)
+	m := c.metrics()
+	if s := c.try(); strings.Contains(s.out, "ran") {
+		return ""
+	}
+	if age, known := m.value("locksmith_lock_held_seconds", c.Address); known && age < 71*3600 {
+		return evil("held_seconds is " + number(age))
+	}
+	if m.fires(c, "LockBlocked") || m.fires(c, "LockHeldTooLong") {
+		return ""
+	}
+	return "no rule fires"
+}
+
+// somebodysFile has a line that is no record.
+func somebodysFile(c *cell) evil {
+	if err := os.WriteFile(c.Path, []byte("do not touch\n"), 0o644); err != nil {
+		c.Fatal(err)
+	}
+	c.Age(c, 72*time.Hour)
+	if s := c.try(); !told(s) {
+		return evil("a try: " + s.String())
+	}
+	if !c.metrics().fires(c, "LockBlocked") {
+		return "no rule fires"
+	}
+	return ""
+}

@@ -1,0 +1,105 @@
+//go:build linux
+
+package promises
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"locksmith/test/lab/kinds"
+)
+
+// row4: the guide's alert rules, against each condition.
+func row4() []question {
+	const fires = "one of the guide's rules fires"
+	return []question{
+		{row: 4, name: "who lives and beats", want: "no rule fires", ask: whoLives, of: isListed},
+		{row: 4, name: "stopped for longer than its lease", want: fires, ask: whoIsStopped, of: isListed,
+			open: exceptions{withConditions: "flock: s3: " + directories + " " + trees}},
+		{row: 4, name: "killed, and its job left something", want: fires, ask: whatIsLeft, of: isListed,
+			open: exceptions{withConditions: "flock: s3: " + directories + " " + trees}},
+		{row: 4, name: "died on another host", want: fires, ask: whoDiedElsewhere, of: func(k kinds.Kind) bool { return isListed(k) && ofManyHosts(k) },
+			open: exceptions{withConditions: "s3: " + directories + " " + trees}},
+		{row: 4, name: "a place is missing", want: "list -o writes the file all the same, with the others' locks", ask: missingPlace, of: isListed,
+			open: exceptions{withConditions: everyKind}},
+		{row: 4, name: "one directory by two addresses", want: "nobody is held by one address who is by another", ask: phantom, of: named("local: flock:"),
+			open: exceptions{withConditions: "local:"}},
+	}
+}
+
+func whoLives(c *cell) evil {
+	j := c.run(c.short()...)
+	defer j.end()
+	time.Sleep(2 * c.lease())
+	if which := c.metrics().firing(c, ""); which != "" {
+		return evil(which + " fires")
+	}
+	return ""
+}
+
+func (c *cell) alerts() evil {
+	c.Helper()
+	time.Sleep(2*c.lease() + c.lease()/2)
+	if !c.metrics().fires(c, "") {
+		return "no rule fires"
+	}
+	return ""
+}
+
+func whoIsStopped(c *cell) evil {
+	j := c.run(c.short()...)
+	j.Stop()
+	defer j.Cont()
+	return c.alerts()
+}
+
+// whatIsLeft: a job is killed with its helper, and something that it started lives.
+func whatIsLeft(c *cell) evil {
+	pid := filepath.Join(c.home, "pid")
+	j := c.runs("setsid sh -c 'echo $$ > "+pid+"; exec sleep 600' & until test -s "+pid+"; do sleep 0.01; done; echo in; wait", c.short()...)
+	c.Cleanup(func() {
+		text, _ := os.ReadFile(pid)
+		if n, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil {
+			_ = syscall.Kill(n, syscall.SIGKILL)
+		}
+	})
+	j.Kill()
+	return c.alerts()
+}
+
+func whoDiedElsewhere(c *cell) evil {
+	c.die(elsewhere())
+	return c.alerts()
+}
+
+func missingPlace(c *cell) evil {
+	j := c.run(c.short()...)
+	defer j.end()
+	file := filepath.Join(c.home, "locks.prom")
+	s := c.do("list", "--format", "openmetrics", "--depth", "1", "-o", file, c.Place, filepath.Join(c.home, "missing")+"/")
+	text, err := os.ReadFile(file)
+	if err != nil || !strings.Contains(string(text), `locksmith_lock_held{lock="`+c.Address+`"} 1`) || !strings.Contains(string(text), "# EOF") {
+		return evil(s.String())
+	}
+	return ""
+}
+
+// phantom: the same file is one kind's.
+func phantom(c *cell) evil {
+	j := c.run(c.short()...)
+	defer j.end()
+	m, holders := c.metrics("local:"+c.Dir, "flock:"+c.Dir), 0
+	for _, one := range m {
+		if one.name == "locksmith_lock_held" && one.value > 0 {
+			holders++
+		}
+	}
+	if holders != 1 {
+		return evil("held by " + number(float64(holders)))
+	}
+	return ""
+}
