@@ -214,6 +214,9 @@ type Report struct {
 	// as the system shows, there are at least AtLeast of them.
 	Crowd   bool
 	AtLeast int
+	// Unseen says, if nobody was seen to hold the lock, why that does not mean that it is free; "": it
+	// is free then.
+	Unseen  string
 	Success *Success    // the last one on record; nil: none is known. Its age is for people
 	Broken  *owner.Note // the last break by hand, as far as there is a note of it; else nil
 }

@@ -157,6 +157,8 @@ func (a *attempt) refusal() error {
 		e.Holder = a.looker.holder()
 	} else if r, err := a.lock.reportOn(a.record(), a.request.Owner.Place, flocks.Glance); err == nil && len(r.Holders) > 0 {
 		e.Holder = r.Holders[0]
+	} else {
+		e.Holder = a.lock.refuser(flocks.Seen{}, a.record(), a.request.Owner.Place)
 	}
 	return e
 }

@@ -80,10 +80,7 @@ func newLooker(l *Lock, r backend.Request) looker {
 func (k *looker) holder() backend.Holder {
 	record := k.read()
 	k.look(k.clock.Now(), record)
-	if all := k.lock.holders(k.named, record, k.here); len(all) > 0 {
-		return all[0]
-	}
-	return backend.Holder{Verdict: owner.Unknown}
+	return k.lock.refuser(k.named, record, k.here)
 }
 
 // look brings named up to date.

@@ -49,6 +49,9 @@ func (l *Lock) reportOn(record *owner.Record, here owner.Place, look look) (back
 		moved = len(seen.Takers) > 0 && len(seen.Keepers) == 0 && !slices.Equal(seen.Takers, before)
 	}
 	switch {
+	case errors.Is(err, flocks.ErrHidden):
+		report.Unseen = unseenLock(err.Error(), record)
+		return report, nil
 	case errors.Is(err, fs.ErrNotExist):
 		_, err := lockfile.FindDirectory(l.address, filepath.Dir(l.path), nil)
 		return report, err // a lock that cannot be there is not free
@@ -59,7 +62,31 @@ func (l *Lock) reportOn(record *owner.Record, here owner.Place, look look) (back
 	if moved {
 		report.Holders = []backend.Holder{{Verdict: owner.Unknown, OfKernel: true, Note: "others took turns while we looked"}}
 	}
+	if seen.Hidden && len(report.Holders) == 0 {
+		report.Unseen = unseenLock("the kernel hides the locks of processes outside of this container", record)
+	}
 	return report, nil
+}
+
+// unseenLock says why a lock that nobody is seen to have may be held, and what its record says.
+func unseenLock(why string, r *owner.Record) string {
+	if r == nil {
+		return why
+	}
+	return why + "; the last record in the file is that of " + watch.Seen{ID: r.ID, Record: r, Since: r.Acquired}.Holder(time.Now()).String() +
+		", which may have it still"
+}
+
+// refuser is who keeps the lock from us. If nobody is seen, and the kernel may hide locks, somebody
+// has it whom it does not name.
+func (l *Lock) refuser(seen flocks.Seen, record *owner.Record, here owner.Place) backend.Holder {
+	if flocks.Hides() && !seen.Held() {
+		seen.Unnamed, seen.Hidden = true, true
+	}
+	if all := l.holders(seen, record, here); len(all) > 0 {
+		return all[0]
+	}
+	return backend.Holder{Verdict: owner.Unknown}
 }
 
 // holders are those that have the lock, by what was seen and by a record.
@@ -122,8 +149,8 @@ func (s sight) counts(taker int, kept []process.Process) (owner.Verdict, bool) {
 	switch {
 	case verdict == owner.Unknown:
 		return verdict, taker == unseen || s.Unnamed
-	case verdict == owner.Alive:
-		return verdict, has || s.Unnamed || taker == r.Helper.PID && len(kept) == 0
+	case verdict == owner.Alive: // what our own namespace has locked is not hidden
+		return verdict, has || s.Unnamed && !s.Hidden || taker == r.Helper.PID && len(kept) == 0
 	case taker == r.Helper.PID:
 		return owner.Orphaned, true
 	}
@@ -174,6 +201,9 @@ func (s sight) unnamed(taker int, kept []process.Process) backend.Holder {
 }
 
 func (s sight) nobodyKnown() string {
+	if s.Unnamed && s.Hidden {
+		return "somebody outside of this container"
+	}
 	if s.Unnamed {
 		return "somebody whom " + runtime.GOOS + " does not name"
 	}

@@ -5,11 +5,12 @@
 // Who has the lock's descriptor has the lock. That may be another process than took it, or one
 // more: a script hands its descriptors on to what it starts. So the package looks through all
 // descriptors that this user may look at. /proc/locks adds who took a lock, though that process
-// may be gone, and who sleeps in the kernel's queue. It leaves out other pid namespaces, and on
-// Btrfs it shows another device.
+// may be gone, and who sleeps in the kernel's queue. It leaves out those outside of its pid
+// namespace (proc_locks(5)), and on Btrfs it shows another device.
 package flocks
 
 import (
+	"errors"
 	"slices"
 
 	"locksmith/backends/process"
@@ -26,7 +27,12 @@ type Seen struct {
 	Sitters []int    // whose seats those are, of processes that we may look at
 	Shared  bool     // the lock is shared
 	Unnamed bool     // somebody has the lock, and this kernel does not tell who
+	Hidden  bool     // the kernel may hide who has the lock, or waits for it: nobody seen does not mean nobody
 }
+
+// ErrHidden is wrapped by errors that say that the kernel shows no locks here, as where /proc is not
+// mounted.
+var ErrHidden = errors.New("the kernel does not show here who has locks")
 
 // A Keeper is a process that has the descriptor of a lock.
 type Keeper struct {

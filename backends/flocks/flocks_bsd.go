@@ -24,6 +24,9 @@ func Look(path string) (Seen, error) {
 	return Seen{Unnamed: whole.Type != unix.F_UNLCK, Shared: whole.Type == unix.F_RDLCK}, nil
 }
 
+// Hides reports that nothing is hidden here.
+func Hides() bool { return false }
+
 // Glance is Look here.
 func Glance(path string) (Seen, error) { return Look(path) }
 

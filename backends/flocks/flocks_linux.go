@@ -71,8 +71,25 @@ func see(path string, s snapshot, look func(snapshot, unix.Stat_t) (Seen, error)
 	if err := unix.Stat(path, &file); err != nil {
 		return Seen{}, &os.PathError{Op: "stat", Path: path, Err: err}
 	}
-	return look(s, file)
+	seen, err := look(s, file)
+	if err != nil {
+		return Seen{}, fmt.Errorf("%w: %v", ErrHidden, err) // not wrapped: the file is there
+	}
+	seen.Hidden = Hides()
+	if len(seen.Takers) > 0 && process.CheckProc() != nil { // these numbers are those of another pid namespace
+		seen.Takers, seen.Unnamed = nil, true
+	}
+	return seen, nil
 }
+
+// Hides reports whether the kernel may hide locks from this process: only in the pid namespace of the
+// whole machine /proc shows those of all.
+func Hides() bool { return hides() }
+
+var hides = sync.OnceValue(func() bool {
+	own, err := os.Readlink("/proc/self/ns/pid")
+	return err != nil || own != process.FirstPIDNS || process.CheckProc() != nil
+})
 
 // A snapshot reads what it needs when it is first asked for that.
 type snapshot struct {

@@ -143,7 +143,7 @@ func kernelKind(path string) string { return backend.ShellWord("flock:" + backen
 // the lock. It is also true if that cannot be told. It takes some milliseconds.
 func (l *Lock) isLocked() bool {
 	seen, err := l.flocks(l.path)
-	return err != nil || seen.Held() || seen.Alike > 0
+	return err != nil || seen.Held() || seen.Alike > 0 || seen.Hidden
 }
 
 // findDirectory returns an error if the directory of the lock does not exist.

@@ -16,7 +16,8 @@ type kind struct {
 	name    string
 	address string // NAME stands for that of a lock
 	env     []string
-	disk    bool // doctor looks at the kernel, too
+	disk    bool   // doctor looks at the kernel, too
+	program string // which has it; "": program
 }
 
 // lock is the address of a lock by its name.

@@ -130,6 +130,9 @@ func (b *breaking) run(ctx context.Context, lock string) error {
 	}
 	all := s.All()
 	switch {
+	case len(all) == 0 && s.Error != "":
+		b.result.State = s.State
+		return b.refuse("whether anybody has it is not known: "+s.Error, "look where it may be held")
 	case b.id != "":
 	case len(all) == 0:
 		b.result.State = s.State

@@ -50,8 +50,11 @@ func NewLock(lock string, wanted func(Participant) bool) Lock {
 // Take puts down what was seen.
 func (l *Lock) Take(r backend.Report) {
 	l.State, l.Token, l.seen = "free", r.Token, r
-	if len(r.Holders) > 0 {
+	switch {
+	case len(r.Holders) > 0:
 		l.State = "held"
+	case r.Unseen != "":
+		l.State, l.Error = "unknown", r.Unseen
 	}
 	if r.Crowd {
 		l.Waiters, l.AtLeast = nil, r.AtLeast
@@ -122,7 +125,11 @@ func (l *Lock) Print(out io.Writer) {
 
 func (l *Lock) lines() (lines []string) {
 	if len(l.seen.Holders) == 0 && l.wanted == nil {
-		lines = append(lines, fmt.Sprintf("%s: %s", Text(l.Lock), l.State))
+		line := fmt.Sprintf("%s: %s", Text(l.Lock), l.State)
+		if l.seen.Unseen != "" {
+			line += ": " + Text(l.seen.Unseen)
+		}
+		lines = append(lines, line)
 	}
 	for i, p := range l.All() {
 		if l.shows(p) {

@@ -115,7 +115,7 @@ func writeBlock(out io.Writer, first bool, seen []Lock, at time.Time) error {
 // watched are lines that tell of errors, too. Other commands tell of errors on standard error.
 func watched(seen []Lock) (lines []string) {
 	for _, l := range seen {
-		if l.Error != "" {
+		if l.Error != "" && l.seen.Unseen == "" {
 			lines = append(lines, Text(l.Error))
 			continue
 		}
