@@ -6,6 +6,8 @@
 //   - By proof: the holder lived on this very kernel (same machine id, host name, boot
 //     id, pid and time namespace). Its helper is gone, and so is its parent, or everything
 //     that inherited the lifeline of its command.
+//     On a disk of one machine a boot since then proves it, too (VerdictOnDisk). What each proof
+//     rests on is in the README of the directory above, with where it does not hold.
 //   - By lease: somebody watched one heartbeat for a whole lease on its own
 //     clock and saw no other (package watch).
 //

@@ -53,6 +53,35 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
+// TestUnseenNamespace: a container is not said to be gone by who may not look at its processes, as root
+// in a container with the host's pid namespace.
+func TestUnseenNamespace(t *testing.T) {
+	const asked = "LOCKSMITH_TEST_NAMESPACE"
+	if name := os.Getenv(asked); name != "" {
+		if used, known := UsesNamespace(name); known && !used {
+			t.Errorf("a namespace in which a process lives is said to be gone")
+		}
+		return
+	}
+	lab.NotShort(t, "makes a container")
+	lab.NeedRoot(t)
+	lab.NeedProgram(t, "setpriv")
+	box := lab.Start(t, exec.Command("unshare", "-p", "-f", "--kill-child", "--mount-proc", "sh", "-c", "readlink /proc/self/ns/pid; exec sleep 300"))
+	name := box.Line()
+	if used, known := UsesNamespace(name); known && !used {
+		t.Errorf("root does not see the processes of %s", name)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	look := exec.Command("setpriv", "--bounding-set=-sys_ptrace", "--inh-caps=-all", self, "-test.run=^TestUnseenNamespace$", "-test.v")
+	look.Env = append(os.Environ(), asked+"="+name)
+	if status, said := lab.Run(t, look); status != 0 || !strings.Contains(said, "--- PASS") {
+		t.Errorf("without CAP_SYS_PTRACE: exit status %d\n%s", status, said)
+	}
+}
+
 // TestMainThreadGone: a process whose main thread has ended shows the state of
 // a zombie while its other threads work.
 func TestMainThreadGone(t *testing.T) {
