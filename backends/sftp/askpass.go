@@ -102,14 +102,15 @@ func (w *answerer) serve() {
 }
 
 // denied is what to do if the server lets nobody in. w is nil if there was no password for ssh.
-func (w *answerer) denied() string {
+// byHand is the command with which a person may log in.
+func (w *answerer) denied(byHand string) string {
 	switch {
 	case w == nil:
-		return "look at the user in the address, and whether the server knows this account's key: run ssh by hand"
+		return "look at the user in the address, and whether the server knows this account's key: log in by hand with: " + byHand
 	case w.answered.Load():
 		return "the password is refused: correct it in " + w.source + ", or the user in the address"
 	}
-	return "the server has not asked for the password in " + w.source + ": look at what it takes instead, in brackets, and at the user in the address: run ssh by hand"
+	return "the server has not asked for the password in " + w.source + ": look at what it takes instead, in brackets, and at the user in the address: log in by hand with: " + byHand
 }
 
 // concerns reports whether the question is for the password of our user at our server.

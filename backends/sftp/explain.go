@@ -24,14 +24,31 @@ type reason struct {
 	hint  string
 }
 
-// reasons are why ssh did not connect, by what it said, after it was offered a password or not.
-func (s *server) reasons(said string, offered *answerer) []reason {
+// byHand is the command with which a person logs in as we do.
+func (s *server) byHand() string {
+	host, port := hostPort(s.address)
+	words := append(s.command(), "-v")
+	if port != "" {
+		words = append(words, "-p", port)
+	}
+	if s.address.User != "" {
+		words = append(words, "-l", s.address.User)
+	}
+	words = append(words, host)
+	for i, w := range words {
+		words[i] = backend.ShellWord(w)
+	}
+	return strings.Join(words, " ")
+}
+
+// reasons are why ssh did not connect, by what it said. The hint for who is not let in is deniedHint.
+func (s *server) reasons(said string) []reason {
 	return []reason{
 		{[]string{"REMOTE HOST IDENTIFICATION HAS CHANGED", "has changed and you have requested strict checking"}, protocol.Unreachable, true,
 			"the server's key has changed, and somebody may sit between", s.changedKey(said)},
 		{[]string{"Host key verification failed", "No matching host key"}, protocol.Unreachable, true, "",
-			"compare the server's key with the one that its administrator tells you, then accept it once: run ssh by hand"},
-		{[]string{"Permission denied", "Too many authentication failures", "No more authentication methods"}, protocol.Permission, true, "", offered.denied()},
+			"compare the server's key with the one that its administrator tells you, then accept it once, with: " + s.byHand()},
+		{[]string{"Permission denied", "Too many authentication failures", "No more authentication methods"}, protocol.Permission, true, "", ""},
 		{[]string{"subsystem request failed"}, protocol.Unreachable, true, "the server has no SFTP for this user",
 			"let its sshd_config have: Subsystem sftp internal-sftp"},
 		{unknownHost, protocol.Unreachable, true, "", "look at the host's name in the address"},
@@ -61,7 +78,7 @@ func (s *server) changedKey(said string) string {
 	if found := offending.FindStringSubmatch(said); found != nil {
 		command += " -f " + backend.ShellWord(protocol.CleanText(found[1], servers.MaxSaid))
 	}
-	return "accept nothing until the server's administrator has told you the new key by another way; then remove the old one with: " + command + " and log in by hand, to compare the new one and accept it"
+	return "accept nothing until the server's administrator has told you the new key by another way; then remove the old one with: " + command + " and log in by hand with: " + s.byHand() + " to compare the new one and accept it"
 }
 
 // unknownHost is what ssh's resolver says of a name that does not exist: glibc's, musl's, and
@@ -96,8 +113,11 @@ func (s *server) refused(err error, offered *answerer) error {
 	if errors.Is(err, errLate) {
 		return s.address.Name().Failure(protocol.Unreachable, op, fmt.Errorf("the server has not answered within %v", s.dialTime), servers.TryAgain)
 	}
-	for _, r := range s.reasons(said, offered) {
+	for _, r := range s.reasons(said) {
 		if containsAny(said, r.words) {
+			if r.code == protocol.Permission {
+				r.hint = s.deniedHint(offered)
+			}
 			return &backend.Error{Code: r.code, Lock: s.address.String(), Op: op, Err: errors.New(cmp.Or(r.cause, lastLines(said))), Hint: r.hint, Lasts: r.lasts}
 		}
 	}

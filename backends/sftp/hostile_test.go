@@ -102,7 +102,7 @@ func TestSilence(t *testing.T) {
 	s := f.server(t, testAddress).newSession("lock")
 	defer s.close()
 	s.answer = 10 * time.Millisecond
-	if err := s.mkdir(t.Context(), "a"); !errors.Is(err, syscall.EIO) || backend.CodeOf(err) != "unreachable" || !strings.Contains(err.Error(), "no answer in time within 10ms") {
+	if err := s.mkdir(t.Context(), "a"); !errors.Is(err, syscall.EIO) || backend.CodeOf(err) != "unreachable" || !strings.Contains(err.Error(), "no answer in time within 10ms; choose a longer lease") {
 		t.Error(err)
 	}
 	s.answer = time.Minute

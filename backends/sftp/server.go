@@ -50,6 +50,14 @@ func newServer(a backend.Address, access backend.Access) (*server, error) {
 	return s, nil
 }
 
+// command is the ssh to run, with its own first arguments.
+func (s *server) command() []string {
+	if command := strings.Fields(s.access.SSH); len(command) > 0 {
+		return command
+	}
+	return []string{"ssh"}
+}
+
 // dial connects and logs in. After a failure the next dial begins later, or fails in the same way
 // (servers.Backoff). Its errors wrap *backend.Error, or ctx's.
 func (s *server) dial(ctx context.Context) (*conn, error) {
@@ -97,7 +105,7 @@ func (s *server) dialOnce(ctx context.Context) (*conn, error) {
 		env = offered.env()
 	}
 	old := s.oldSSH.Load()
-	t, err := s.start(strings.Fields(s.access.SSH), arguments(s.address, password == "", old), env)
+	t, err := s.start(s.command(), arguments(s.address, password == "", old), env)
 	if err != nil {
 		return nil, s.address.Name().Failure(protocol.Config, "run ssh", err, "install OpenSSH's client, or name another command in $LOCKSMITH_SSH or in a profile")
 	}

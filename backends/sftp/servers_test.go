@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -208,6 +209,8 @@ func TestRefusals(t *testing.T) {
 		"host key":   {known, strings.Replace(known.SSH, "known", "unknown", 1), "unreachable", "Host key verification failed"},
 		"changed":    {known, strings.Replace(known.SSH, "ssh ", "ssh -o UserKnownHostsFile="+changed+" ", 1), "unreachable", "the server's key has changed, and somebody may sit between; accept nothing until the server's administrator has told you the new key by another way; then remove the old one with: ssh-keygen -R '[127.0.0.1]:"},
 		"key":        {known, known.WithPass, "permission", "Permission denied"},
+		"locked key": {known, strings.Replace(known.SSH, known.Key, lockedKey(t), 1), "permission", "has a passphrase, and no agent"},
+		"by hand":    {known, known.WithPass, "permission", "log in by hand with: " + known.WithPass + " -v -p "},
 		"subsystem":  {none, none.SSH, "unreachable", "Subsystem sftp internal-sftp"},
 		"noise":      {noisy, noisy.SSH, "unreachable", ".bashrc"},
 		"no program": {known, "/nowhere/ssh", "config", "$LOCKSMITH_SSH"},
@@ -222,6 +225,16 @@ func TestRefusals(t *testing.T) {
 			}
 		})
 	}
+}
+
+// lockedKey makes a key that has a passphrase.
+func lockedKey(t *testing.T) (file string) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "locked")
+	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "passphrase", "-f", file).CombinedOutput(); err != nil {
+		t.Fatalf("ssh-keygen: %v: %s", err, out)
+	}
+	return file
 }
 
 // otherKeyOf makes a file of known hosts with another key for the server.

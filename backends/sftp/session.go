@@ -151,7 +151,7 @@ func (s *session) do(ctx context.Context, op string, mayChange bool, f func(*con
 			if sent {
 				err = &unclearError{err}
 			}
-			return s.noted(ctx, op, s.server.address.Name().Failure(protocol.Unreachable, op, s.said(err), servers.TryAgain))
+			return s.noted(ctx, op, s.server.address.Name().Failure(protocol.Unreachable, op, s.said(err), s.lateHint(err)))
 		}
 	}
 }
@@ -170,6 +170,14 @@ func (s *session) said(err error) error {
 		return fmt.Errorf("%w within %v", err, s.answer)
 	}
 	return err
+}
+
+// lateHint is what to do if there was no answer. A short lease leaves little time for each.
+func (s *session) lateHint(err error) string {
+	if errors.Is(err, errLate) && s.answer < maxAnswer {
+		return "choose a longer lease, with which answers may take longer (--lease); or " + servers.TryAgain
+	}
+	return servers.TryAgain
 }
 
 // request makes a call of one request whose answer says only whether it worked.

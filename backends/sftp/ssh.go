@@ -80,9 +80,6 @@ func hostPort(a backend.Address) (host, port string) {
 
 // startSSH starts a command that connects to a server.
 func startSSH(command, args, env []string) (transport, error) {
-	if len(command) == 0 {
-		command = []string{"ssh"}
-	}
 	s := &ssh{ended: make(chan struct{})}
 	s.cmd = exec.Command(command[0], append(command[1:len(command):len(command)], args...)...)
 	s.cmd.Env = env
