@@ -66,6 +66,7 @@ var (
 		{"recipe", []string{"embedded", "proftpd", "vsftpd", "pureftpd"}, dir, "proftpd/dir vsftpd/dir", recipe},
 		{"sample client", []string{"proftpd", "vsftpd", "pureftpd"}, dir, "pureftpd/dir", sampleClient},
 		{"scripts", all, plain, "proftpd/plain vsftpd/plain pyftpdlib/plain", scripts},
+		{"unfinished", all, dir, "vsftpd/dir proftpd/dir", unfinished},
 		{"no overwrite", []string{"embedded", "proftpd"}, both, "embedded/plain proftpd/dir", noOverwrite},
 		{"crowd", withTLS, plain, "vsftpd/plain proftpd/plain", crowd},
 		{"full", withTLS, plain, every, full},
