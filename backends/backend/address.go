@@ -176,8 +176,12 @@ func (a Address) String() string {
 	for k, v := range a.Options {
 		q.Set(k, v)
 	}
-	return s + "?" + q.Encode()
+	return s + "?" + asTyped.Replace(q.Encode())
 }
+
+// asTyped leaves what a query may have as it is (RFC 3986, 3.4), so that an endpoint is shown as
+// people write it.
+var asTyped = strings.NewReplacer("%3A", ":", "%2F", "/")
 
 // Name returns the address for the errors about its lock.
 func (a Address) Name() Name { return Name(a.String()) }

@@ -97,17 +97,18 @@ func TestAddressRefuses(t *testing.T) {
 
 func TestAddressOfServer(t *testing.T) {
 	for s, want := range map[string]string{
-		"ftp://h/x":                      "ftp://h/x",
-		"ftp://loader@FTP.example.org/x": "ftp://loader@ftp.example.org/x",
-		"ftp://h:21/a//x?style=dir":      "ftp://h/a/x?style=dir",
-		"ftp://h:2121/x":                 "ftp://h:2121/x",
-		"ftp://h//a/x":                   "ftp://h//a/x",
-		"ftp://h///a//x":                 "ftp://h//a/x",
-		"ftp://h/%2Fa/x?style=dir":       "ftp://h//a/x?style=dir",
-		"ftp://h/%2f%2fa%2Fx":            "ftp://h//a/x",
-		"ftp://h/./a":                    "ftp://h/a",
-		"ftp://a%40b.de@[2001:DB8::1]/x": "ftp://a%40b.de@[2001:db8::1]/x",
-		"ftp://[fe80::1%25eth0]:2121/x":  "ftp://[fe80::1%25eth0]:2121/x",
+		"ftp://h/x":                       "ftp://h/x",
+		"ftp://loader@FTP.example.org/x":  "ftp://loader@ftp.example.org/x",
+		"ftp://h:21/a//x?style=dir":       "ftp://h/a/x?style=dir",
+		"ftp://h:2121/x":                  "ftp://h:2121/x",
+		"ftp://h//a/x":                    "ftp://h//a/x",
+		"ftp://h///a//x":                  "ftp://h//a/x",
+		"ftp://h/%2Fa/x?style=dir":        "ftp://h//a/x?style=dir",
+		"ftp://h/%2f%2fa%2Fx":             "ftp://h//a/x",
+		"ftp://h/./a":                     "ftp://h/a",
+		"ftp://a%40b.de@[2001:DB8::1]/x":  "ftp://a%40b.de@[2001:db8::1]/x",
+		"ftp://[fe80::1%25eth0]:2121/x":   "ftp://[fe80::1%25eth0]:2121/x",
+		"ftp://h/x?o=http%3A%2F%2Fh:9%2F": "ftp://h/x?o=http://h:9/",
 	} {
 		a, err := ParseAddress(s, schemes)
 		if err != nil || a.String() != want {
