@@ -51,7 +51,7 @@ func (l *Lock) newOthers(dir dirs.Dir, r backend.Request) watch.Others[spot] {
 // see looks at an entry. dirs.ErrAbsent means that it seems to be gone.
 func (l *Lock) see(ctx context.Context, dir dirs.Dir, w *watch.Watcher, at string, e labels.Entry) (watch.Seen, []string, error) {
 	names, err := dir.List(ctx, at+"/"+e.String())
-	if dirs.Refused(err) || err == nil && len(names) == 0 {
+	if dirs.Refused(err) || err == nil && len(names) == 0 && l.disk(dir) == nil {
 		// Some servers refuse to list what is empty, and some list as empty what is missing.
 		var there bool
 		if there, err = l.exists(ctx, dir, at+"/"+e.String()); err == nil && !there {
