@@ -125,6 +125,7 @@ func (w *waiting) request() backend.Request {
 	h := w.helper
 	r := h.Request
 	r.Broke = w.broken.add
+	r.Beside = func(lock, what string) { h.Log.Warn("somebody has another lock there", "lock", lock, "other", what) }
 	r.Owner.Refresh = h.Refresh
 	if r.Timeout = h.Timeout; h.Timeout < 0 {
 		r.Timeout = backend.NoLimit

@@ -85,6 +85,9 @@ type Request struct {
 	Moved func(error)
 	// Broke, if not nil, is told in Try of each dead holder whose lock was broken for us.
 	Broke func(lock string, dead Holder)
+	// Beside, if not nil, is told in Try of another lock on the same thing, which does not exclude the
+	// one that we have got.
+	Beside func(lock, what string)
 }
 
 // A Memory lasts longer than a try. Programs that come for the lock again and again, each time for
@@ -219,6 +222,7 @@ type Report struct {
 	Unseen  string
 	Success *Success    // the last one on record; nil: none is known. Its age is for people
 	Broken  *owner.Note // the last break by hand, as far as there is a note of it; else nil
+	Beside  string      // another lock on the same thing, which does not exclude this one; "": none is known
 }
 
 // A Holder is one holder of a lock, or one waiter, as others see it.

@@ -29,15 +29,17 @@ var (
 )
 
 // newHold returns the hold of a file that we have locked. An exclusive holder leaves its record in
-// the file.
+// the file, unless that is the lock of a program which uses fcntl(2).
 func newHold(l *Lock, r backend.Request, f *lockfile.File) *hold {
 	h := &hold{lock: l, file: f, moved: r.Moved}
 	record, text, err := newRecord(r.Owner)
 	h.id = record.ID
-	if err == nil && r.Owner.Mode != "shared" {
-		if l.sign(f, text) {
-			h.text = text
-		}
+	beside := l.beside(f)
+	if beside != "" && r.Beside != nil {
+		r.Beside(string(l.address), beside)
+	}
+	if err == nil && beside == "" && r.Owner.Mode != "shared" && l.sign(f, text) {
+		h.text = text
 	}
 	return h
 }

@@ -5,6 +5,7 @@ package flock
 import (
 	"locksmith/backends/lockfile"
 	"locksmith/backends/owner"
+	"locksmith/backends/process"
 )
 
 // sign writes a text into a locked file, if the file is empty or holds another record of this kind,
@@ -38,6 +39,30 @@ func (l *Lock) sign(f *lockfile.File, text string) bool {
 		_ = w.Truncate()
 	}
 	return true
+}
+
+// beside tells of a lock of fcntl(2) on the file, which does not exclude ours. On a server's file system
+// the two may be one.
+func (l *Lock) beside(f *lockfile.File) string {
+	pid, locked := f.RecordLocker()
+	if l.anyFS || !locked {
+		return ""
+	}
+	who := "somebody"
+	if pid > 0 {
+		who = owner.Named([]process.Process{{PID: pid}})
+	}
+	return who + " has the file locked by fcntl(2), as lckdo, dpkg and apt do: that lock and flock: do not exclude each other"
+}
+
+// besideNow is beside for the file that is there, if it can be read.
+func (l *Lock) besideNow() string {
+	f, err := lockfile.Open(l.path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	return l.beside(f)
 }
 
 // recordIn is the record that a text is, if it is one of this kind and nothing else.

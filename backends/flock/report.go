@@ -28,7 +28,7 @@ type look func(path string) (flocks.Seen, error)
 func (l *Lock) Inspect(context.Context) (backend.Report, error) {
 	r, err := l.report(owner.Here(), flocks.Look)
 	if err == nil {
-		r.Success = l.lastSuccess()
+		r.Success, r.Beside = l.lastSuccess(), l.besideNow()
 	}
 	return r, err
 }

@@ -30,7 +30,11 @@ func FuzzContent(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, s := range append(foreignContents, text, strings.Replace(text, "\n", "7\n", 1), text+text, strings.Repeat("1", finder.MaxText+1)) {
+	inBinary, err := lockfile.FormatBinary(backendtest.Request().Owner)
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, s := range append(foreignContents, inBinary, text, strings.Replace(text, "\n", "7\n", 1), text+text, strings.Repeat("1", finder.MaxText+1)) {
 		f.Add(s)
 	}
 	here := owner.Here()

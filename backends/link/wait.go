@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/lockfile"
 	"locksmith/backends/process"
 	"locksmith/backends/watch"
 )
@@ -42,7 +43,11 @@ func (a *attempt) look() (*hold, error) {
 		a.crowd.Changed(a.request.Clock.Now())
 	}
 	a.seen, a.known = s, true
-	if s.Due > 0 {
+	switch {
+	case s.Of.content.Binary:
+		return nil, a.lock.Address.Unfit("look at lock file", lockfile.NoBinary,
+			"if only this machine uses it, let all of us write "+backend.ShellWord("local:"+backend.EscapePath(a.lock.Path)+"?pid=binary"))
+	case s.Due > 0:
 		return nil, a.held()
 	}
 	return nil, a.breakDead(s)

@@ -86,7 +86,7 @@ func (a *attempt) take() (h *hold, err error) {
 
 // create makes the lock file. Its error is fs.ErrExist if there is a file already.
 func (a *attempt) create() (*hold, error) {
-	r, text, err := backend.Signed(a.lock.address, a.env, a.request.Owner, lockfile.Format)
+	r, text, err := backend.Signed(a.lock.address, a.env, a.request.Owner, a.lock.format)
 	if err != nil {
 		return nil, err
 	}
@@ -130,6 +130,10 @@ func (a *attempt) examine() (*hold, error) {
 	if err := a.look(f); err != nil {
 		_ = f.Close()
 		return nil, a.lock.fail("look at lock file", err)
+	}
+	if a.seen.content.Binary && !a.lock.binary {
+		_ = f.Close()
+		return nil, a.lock.address.Unfit("look at lock file", lockfile.NoBinary, binaryHint(a.lock.path))
 	}
 	if a.seen.due > 0 {
 		_ = f.Close()

@@ -98,9 +98,9 @@ func (c content) unfinished() bool { return c.Record == nil && c.stat.Marked && 
 func (c content) strange() bool { return c.Record == nil && c.stat.Marked && c.isWhole() }
 
 // isWhole reports whether the text has all that a helper writes: the line of the pid, and that of the
-// record. A later version may write more than we read.
+// record. A later version may write more than we read. A byte of a binary pid may be a line feed.
 func (c content) isWhole() bool {
-	return len(c.Text) > lockfile.MaxText || strings.Count(c.Text, "\n") > 1
+	return len(c.Text) > lockfile.MaxText || strings.Count(c.Rest(), "\n") > 1
 }
 
 // verdict judges the holder as seen from here.

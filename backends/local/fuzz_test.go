@@ -20,8 +20,12 @@ func FuzzContent(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
+	inBinary, err := lockfile.FormatBinary(ownRecord())
+	if err != nil {
+		f.Fatal(err)
+	}
 	for _, s := range []string{
-		"", "0\n", "17\n", " 17 ", "+17\n", "017\n", "4194304\n", "4194305\n", "-1\n", "17 host\n", "17\nhost\n", "host 17 1700000000 rand\n", "17\r\n",
+		inBinary, inBinary[:4], inBinary[:5], inBinary[:len(inBinary)/2], "\n\x00\x00\x00\n", "", "0\n", "17\n", " 17 ", "+17\n", "017\n", "4194304\n", "4194305\n", "-1\n", "17 host\n", "17\nhost\n", "host 17 1700000000 rand\n", "17\r\n",
 		"\x00\x00", "\x1b[2J", "99999999999999999999\n", text, text[:len(text)/2], text + "\n", strings.Replace(text, "\n", "7\n", 1), strings.Repeat("1\n", lockfile.MaxText),
 	} {
 		f.Add(s)

@@ -26,6 +26,7 @@ type Lock struct {
 	path    string
 	anyFS   bool
 	anyDir  bool
+	binary  bool // the pid is in binary, for programs that read it so
 	queue   *queue
 	flocks  func(path string) (flocks.Seen, error) // finds out who has kernel locks
 	// The surroundings of attempts. nil: this machine.
@@ -45,7 +46,7 @@ func Open(a backend.Address) (backend.Backend, error) {
 		return nil, err
 	}
 	return &Lock{address: a.Name(), path: a.Path, anyFS: a.Options["fs"] == "any",
-		anyDir: a.Options["dir"] == "any", queue: new(queue),
+		anyDir: a.Options["dir"] == "any", binary: a.Options["pid"] == "binary", queue: new(queue),
 		flocks: flocks.Glance}, nil
 }
 
@@ -124,6 +125,8 @@ func (l *Lock) holder(c content, v owner.Verdict, locked func() bool) backend.Ho
 		h = h.Sticky(l.address)
 	case c.stat.Ino == 0:
 		h.Advice, h.Blocked = "see as root whose it is: locksmith status "+backend.ShellWord(string(l.address)), !locked()
+	case c.Binary && !l.binary:
+		h.Note, h.Advice = lockfile.NoBinary, binaryHint(l.path)
 	case c.Record != nil || c.PID != 0 || c.unfinished() || c.strange():
 	case c.ofKernel():
 		h.Advice, h.Blocked = "write "+kernelKind(l.path), true
@@ -138,6 +141,19 @@ func (l *Lock) holder(c content, v owner.Verdict, locked func() bool) backend.Ho
 
 // kernelKind is the address of the lock that flock(1) has on a file.
 func kernelKind(path string) string { return backend.ShellWord("flock:" + backend.EscapePath(path)) }
+
+// binaryHint says which address a program that keeps its pid in binary can share.
+func binaryHint(path string) string {
+	return "let all of us write " + backend.ShellWord("local:"+backend.EscapePath(path)+"?pid=binary")
+}
+
+// format is the text of a lock file.
+func (l *Lock) format(r owner.Record) (string, error) {
+	if l.binary {
+		return lockfile.FormatBinary(r)
+	}
+	return lockfile.Format(r)
+}
 
 // isLocked reports whether somebody has the kernel lock, as /proc shows it, without asking for
 // the lock. It is also true if that cannot be told. It takes some milliseconds.

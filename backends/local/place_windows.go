@@ -10,7 +10,7 @@ import (
 )
 
 // options are the options that an address of this scheme may have.
-var options = map[string][]string{"fs": {"any"}, "dir": {"any"}}
+var options = map[string][]string{"fs": {"any"}, "dir": {"any"}, "pid": {"binary"}}
 
 // systemPath is the system's spelling of the path of an address.
 func systemPath(path string) string { return lockfile.Native(path) }

@@ -3,6 +3,7 @@
 package local
 
 import (
+	"encoding/binary"
 	"os"
 	"path/filepath"
 	"strings"
@@ -143,4 +144,25 @@ func TestUnreadableLockFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustRelease(t, mustHold(t, waiter))
+}
+
+// TestBinaryPID: with ?pid=binary we read the pid of a program that keeps it in binary, and it reads
+// ours. Without the option its file is refused.
+func TestBinaryPID(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	dead := binary.NativeEndian.AppendUint32(nil, uint32(backendtest.DeadProcess(t).PID))
+	backendtest.MustWork(t, os.WriteFile(path, dead, 0o644))
+	mustFail(t, try(path, nil), protocol.CannotCreate, "in binary")
+	l, err := Open(backend.Address{Scheme: Scheme, Path: path, Options: map[string]string{"pid": "binary"}})
+	backendtest.MustWork(t, err)
+	a, err := l.Attempt(backendtest.Request())
+	backendtest.MustWork(t, err)
+	h := mustAcquire(t, a)
+	text, err := os.ReadFile(path)
+	backendtest.MustWork(t, err)
+	if pid, want := binary.NativeEndian.Uint32(text), backendtest.Request().Owner.Helper.PID; int(pid) != want {
+		t.Errorf("the file begins with the pid %d, want %d", pid, want)
+	}
+	mustFail(t, try(path, nil), protocol.CannotCreate, "in binary")
+	mustRelease(t, h)
 }

@@ -14,6 +14,7 @@ import (
 type Content struct {
 	Record *owner.Record // nil: the file has no record
 	PID    int           // if the file holds nothing but a pid; else 0
+	Binary bool          // the pid is in binary, with a record behind it or not
 	Text   string
 }
 
@@ -30,12 +31,39 @@ func Format(r owner.Record) (string, error) {
 	return strconv.Itoa(r.Helper.PID) + "\n" + line, nil
 }
 
-// Parse parses what Format wrote, or another tool's pid: in decimal with blanks around it, or as the
-// four bytes of a C int.
+// FormatBinary is Format with the pid as the four bytes of a C int, for programs that read those.
+func FormatBinary(r owner.Record) (string, error) {
+	line, err := r.Format()
+	if err != nil {
+		return "", err
+	}
+	return string(binary.NativeEndian.AppendUint32(nil, uint32(r.Helper.PID))) + "\n" + line, nil
+}
+
+const sizeOfPID = 4 // in bytes, where it is binary: pid_t
+
+// Rest is what follows the pid of a file that Format or FormatBinary wrote.
+func (c Content) Rest() string {
+	if c.Binary {
+		return c.Text[sizeOfPID:]
+	}
+	return strings.TrimLeft(c.Text, "0123456789")
+}
+
+// NoBinary is why a lock file with such a pid in it is of no use to those who write a decimal pid.
+const NoBinary = "a program keeps its pid there in binary: it would take a record of ours for the pid of nobody, and remove the lock"
+
+// Parse parses what Format or FormatBinary wrote, or another tool's pid: in decimal with blanks around
+// it, or as the four bytes of a C int.
 func Parse(text string, isBlank func(rune) bool) Content {
 	c := Content{Text: text}
-	if pid, ok := binaryPID(text); ok {
-		c.PID = pid
+	if pid, rest, ok := binaryPID(text); ok {
+		c.Binary = true
+		if r, err := owner.ParseRecord(rest); err == nil && r.Helper.PID == pid {
+			c.Record = &r
+		} else if len(text) == sizeOfPID {
+			c.PID = pid
+		}
 		return c
 	}
 	first, rest, _ := strings.Cut(text, "\n")
@@ -50,15 +78,20 @@ func Parse(text string, isBlank func(rune) bool) Content {
 	return c
 }
 
-// binaryPID reads a pid as kermit, and programs with pack("i", $$), write it. One byte of that is
-// zero, because pids are small. Programs in C that write a decimal pid together with the zero at its
-// end make four such bytes, too: "123\x00" is not pid 3355185.
-func binaryPID(text string) (pid int, ok bool) {
-	if _, err := strconv.Atoi(strings.Trim(text, "\x00 \t\r\n")); err == nil || len(text) != 4 {
-		return 0, false
+// binaryPID reads a pid as kermit, and programs with pack("i", $$), write it, and returns what
+// FormatBinary has put behind it. One byte of such a pid is zero, because pids are small. Programs in C
+// that write a decimal pid together with the zero at its end make four such bytes, too: "123\x00" is not
+// pid 3355185.
+func binaryPID(text string) (pid int, rest string, ok bool) {
+	if len(text) < sizeOfPID || len(text) > sizeOfPID && text[sizeOfPID] != '\n' {
+		return 0, "", false
 	}
-	n := binary.NativeEndian.Uint32([]byte(text))
-	return int(n), n > 0 && n <= process.MaxPID
+	head, rest := text[:sizeOfPID], text[sizeOfPID:]
+	if _, err := strconv.Atoi(strings.Trim(head, "\x00 \t\r\n")); err == nil {
+		return 0, "", false
+	}
+	n := binary.NativeEndian.Uint32([]byte(head))
+	return int(n), strings.TrimPrefix(rest, "\n"), n > 0 && n <= process.MaxPID
 }
 
 // Holds reports whether the file holds the record of the acquisition with this id.

@@ -51,6 +51,26 @@ func (f *File) Seat(seats int64) (bool, error) {
 	return false, nil
 }
 
+// mostSeats bounds how many single bytes RecordLocker takes for seats.
+const mostSeats = 64
+
+// RecordLocker finds out whether somebody has the file locked by fcntl(2), which flock(2) knows nothing
+// of. A seat does not count. pid is that of the locker, or less than 1 where the kernel does not tell.
+func (f *File) RecordLocker() (pid int, locked bool) {
+	from := int64(0)
+	for range mostSeats {
+		l := unix.Flock_t{Type: unix.F_WRLCK, Start: from}
+		if unix.FcntlFlock(uintptr(f.fd), unix.F_OFD_GETLK, &l) != nil || l.Type == unix.F_UNLCK {
+			return 0, false
+		}
+		if isSeat := l.Type == unix.F_RDLCK && l.Len == 1 && l.Pid == -1; !isSeat {
+			return int(l.Pid), true
+		}
+		from = l.Start + 1
+	}
+	return 0, true
+}
+
 // StatServer asks the server about the path itself, not about what a link there leads to. It does
 // not tell the mark. The answer of Stat may be up to a minute old (statx(2),
 // AT_STATX_FORCE_SYNC).

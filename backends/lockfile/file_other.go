@@ -26,6 +26,9 @@ func markMode(mode uint32, _ bool) uint32 { return mode & 0o777 }
 // IsLocked is not told here.
 func (f *File) IsLocked() bool { return false }
 
+// RecordLocker finds nobody: these kernels have one kind of lock for flock(2) and fcntl(2).
+func (f *File) RecordLocker() (pid int, locked bool) { return 0, false }
+
 // StatServer asks the cache about a path itself, because there is no way around the cache here.
 // So dead holders on other machines are noticed later.
 func StatServer(path string) (Stat, error) { return statPath(path) }

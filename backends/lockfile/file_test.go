@@ -85,10 +85,12 @@ func TestParse(t *testing.T) {
 	r.ID = "1"
 	text, err := Format(r)
 	backendtest.MustWork(t, err)
+	inBinary, err := FormatBinary(r)
+	backendtest.MustWork(t, err)
 	for s, want := range map[string]struct {
 		pid   int
 		holds bool
-	}{text: {0, true}, "1" + text: {}, " 17 \n\n": {17, false}, "17\nhost\n": {}, "0\n": {}, "": {},
+	}{text: {0, true}, "1" + text: {}, inBinary: {0, true}, inBinary[:5]: {}, "\x01" + inBinary: {}, "\x01" + inBinary[1:]: {}, " 17 \n\n": {17, false}, "17\nhost\n": {}, "0\n": {}, "": {},
 		string(binary.NativeEndian.AppendUint32(nil, 1234567)): {1234567, false}, "\x00\x00\x00\x00": {}, "123\x00": {}, "17\n\x00": {}, "\x00007": {}, "\xff\xff\xff\xff": {}, "123\n": {123, false}, "web3": {}} {
 		if c := Parse(s, unicode.IsSpace); c.PID != want.pid || c.Holds("1") != want.holds || c.Text != s {
 			t.Errorf("the content %q is read as pid %d, record %v, its id is 1: %v; want pid %d, and that its id is 1: %v", s, c.PID, c.Record, c.Holds("1"), want.pid, want.holds)

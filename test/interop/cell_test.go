@@ -37,7 +37,7 @@ type cell struct {
 func newCell(t *testing.T, p pair) *cell {
 	t.Helper()
 	lab.NotShort(t, "other people's programs take seconds")
-	p.tool.require(t)
+	p.tool = p.tool.found(t)
 	return &cell{t, p, t.TempDir()}
 }
 

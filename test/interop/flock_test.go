@@ -332,14 +332,25 @@ func TestSelfLocking(t *testing.T) {
 	}
 }
 
-// TestOtherKernelLock: s6-setlock and flock --fcntl take locks of fcntl(2), which do not exclude
-// ours, nor ours them.
+// TestOtherKernelLock: s6-setlock, lckdo and flock --fcntl take locks of fcntl(2), which do not exclude
+// ours, nor ours them. Whoever looks at the lock or gets it is told so, and the file is left alone.
 func TestOtherKernelLock(t *testing.T) {
 	t.Parallel()
-	c := newFlockCell(t, run("s6-setlock", "s6-setlock", "-n"))
-	h := c.theirs().held()
-	if !c.weGet() {
-		t.Error("a lock of fcntl(2) keeps us out: the page says otherwise")
+	for _, l := range []locker{run("s6-setlock", "s6-setlock", "-n"), run("lckdo", "lckdo", "")} {
+		t.Run(l.name, func(t *testing.T) { newFlockCell(t, l).isBeside() })
+	}
+}
+
+func (c flockCell) isBeside() {
+	t, h := c.T, c.theirs().held()
+	const told = "has the file locked by fcntl(2)"
+	for _, args := range [][]string{{"status", c.address()}, {"doctor", c.address()}, {"run", "-n", c.address(), "--", "true"}} {
+		if status, said := lab.Run(t, locksmith(t, args...)); status != 0 || !strings.Contains(said, told) {
+			t.Errorf("%s beside %s: exit status %d, want 0 and %q\n%s", args[0], c.name, status, told, said)
+		}
+	}
+	if text, err := os.ReadFile(c.path); err != nil || len(text) > 0 {
+		t.Errorf("the file of %s holds %q, %v, want nothing", c.name, text, err)
 	}
 	if status, said := lab.Run(t, c.run("--fcntl", c.address(), "--", "true")); status != 64 || !strings.Contains(said, "a kind of lock that only flock(1) has") {
 		t.Errorf("--fcntl: exit status %d\n%s", status, said)

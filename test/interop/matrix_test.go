@@ -27,6 +27,7 @@ var pairs = []pair{
 	{"link:", "", ln, byAge},
 	{"link:", "", noclobber, byAge},
 	{"local:", "", pidFile, byPID},
+	{"local:", "?pid=binary", binaryPID, hasty},
 	{"local:", "", noclobber, byPID},
 	{"local:", "", ln, byPID},
 	{"local:", "", dotlockfile, byHand},

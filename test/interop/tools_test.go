@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"locksmith/test/lab"
@@ -53,24 +54,33 @@ var (
 		probe: "command -v sh"}
 	pidFile = tool{name: "pid file (O_EXCL)", argv: []string{"/usr/bin/python3", "pidfile.py"},
 		probe: "/usr/bin/python3 -c ''", stale: "its test of the pid"}
+	// The recipe always looks whether the pid is there: only so it can take our lock for a dead one's.
+	binaryPID = tool{name: "binary pid file (O_EXCL, in C)", argv: []string{"cc", "binarypid.c"},
+		probe: "command -v cc", env: "STALE=1", pids: true}
 	mkdir = tool{name: "mkdir in a script", argv: []string{"sh", "mkdir.sh"},
 		probe: "command -v mkdir"}
 	proper = tool{name: "proper-lockfile", argv: []string{"node", "proper-lockfile.js"},
 		probe: nodePath + ` node -e 'require("proper-lockfile")'`, env: nodePath}
 )
 
-// require skips the test where the tool is missing.
-func (x tool) require(t *testing.T) {
+// found returns the tool as it is called, and skips the test where it is missing.
+func (x tool) found(t *testing.T) tool {
 	t.Helper()
 	if out, err := exec.Command("sh", "-c", x.probe).CombinedOutput(); err != nil {
 		lab.Lacking(t, x.name+" is missing: "+x.probe+": "+string(out))
 	}
+	script := filepath.Join("testdata", x.argv[1])
+	if x.argv[0] == "cc" {
+		x.argv = []string{lab.CompileC(t, script)}
+	} else {
+		x.argv = []string{x.argv[0], script}
+	}
+	return x
 }
 
 // command returns its program with a verb. With old it breaks old locks.
 func (x tool) command(old bool, verb string, args ...string) *exec.Cmd {
-	script := filepath.Join("testdata", x.argv[1])
-	cmd := exec.Command(x.argv[0], append([]string{script, verb}, args...)...)
+	cmd := exec.Command(x.argv[0], slices.Concat(x.argv[1:], []string{verb}, args)...)
 	cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", x.env)
 	if old {
 		cmd.Env = append(cmd.Env, "STALE=300")

@@ -19,6 +19,7 @@ type Lock struct {
 	AtLeast int       `json:"waiters_at_least,omitempty"`
 	Success *Success  `json:"last_success,omitempty"`
 	Broken  *Note     `json:"last_break,omitempty"`
+	Beside  string    `json:"other_lock,omitempty"`
 	Error   string    `json:"error,omitempty"`
 	seen    backend.Report
 	wanted  func(Participant) bool // nil: all
@@ -49,7 +50,7 @@ func NewLock(lock string, wanted func(Participant) bool) Lock {
 
 // Take puts down what was seen.
 func (l *Lock) Take(r backend.Report) {
-	l.State, l.Token, l.seen = "free", r.Token, r
+	l.State, l.Token, l.Beside, l.seen = "free", r.Token, r.Beside, r
 	switch {
 	case len(r.Holders) > 0:
 		l.State = "held"
@@ -136,6 +137,9 @@ func (l *Lock) lines() (lines []string) {
 			lines = append(lines, l.line(p, i+1-len(l.seen.Holders)))
 			lines = append(lines, l.explained(p)...)
 		}
+	}
+	if l.Beside != "" && l.wanted == nil {
+		lines = append(lines, fmt.Sprintf("%s: %s", Text(l.Lock), Text(l.Beside)))
 	}
 	if l.AtLeast > 0 && l.wanted == nil {
 		lines = append(lines, fmt.Sprintf("%s: waiting: at least %d", Text(l.Lock), l.AtLeast))
