@@ -118,10 +118,11 @@ func alone(r owner.Record) owner.Record {
 
 // verdict judges a holder by the record, or by the pid of another tool.
 func (l *Lock) verdict(c content) owner.Verdict {
-	if !l.OneMachine {
-		c.PID = 0 // on which machine?
+	v := c.Verdict(l.Judge)
+	if c.Record == nil && !l.OneMachine && !(c.Host != "" && v == owner.Dead) {
+		return owner.Unknown // on which machine is the pid?
 	}
-	return c.Verdict(l.Judge)
+	return v
 }
 
 // toWatch returns the process whose end would change the verdict, or none.
@@ -160,7 +161,7 @@ func (w watcher) rules(x *watch.Watcher, f file, v owner.Verdict) (rules []watch
 	case f.name != w.lock.Name && v == owner.Alive:
 		// A breaker that is about to remove a lock will do so, however long it was stopped.
 		return nil, watch.Never
-	case f.content.PID != 0 && w.lock.OneMachine:
+	case f.content.PID != 0 && f.content.Host == "" && w.lock.OneMachine:
 		return []watch.Rule{x.Rule(v, 0)}, watch.Never // its pid decides
 	}
 	rules = []watch.Rule{x.Rule(v, w.lease(f.content))}

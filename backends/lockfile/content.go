@@ -15,6 +15,7 @@ type Content struct {
 	Record *owner.Record // nil: the file has no record
 	PID    int           // if the file holds nothing but a pid; else 0
 	Binary bool          // the pid is in binary, with a record behind it or not
+	Host   string        // on which host the other tool has that pid; "": it did not write that
 	Text   string
 }
 
@@ -74,8 +75,38 @@ func Parse(text string, isBlank func(rune) bool) Content {
 	}
 	if r, err := owner.ParseRecord(rest); err == nil && r.Helper.PID == pid {
 		c.Record = &r
+	} else if host, pid, ok := tclOwner(text); ok {
+		c.Host, c.PID = host, pid
 	}
 	return c
+}
+
+// tclOwner reads what the lockf of Tcl (wiki.tcl-lang.org, Lock files using atomic hard links) writes: a
+// list of names and values in any order, as in
+//
+//	pid 4242 host web3 lockfile /var/lock/a randomiser {} time {2026-11-27 16:46:53.12} …
+//
+// It takes no list in which a value has braces within, as of a path with blanks and braces.
+func tclOwner(text string) (host string, pid int, ok bool) {
+	state := map[string]string{}
+	for text = strings.TrimSpace(text); text != ""; {
+		var name, value string
+		name, text, _ = strings.Cut(text, " ")
+		if rest, braced := strings.CutPrefix(text, "{"); braced {
+			value, text, ok = strings.Cut(rest, "}")
+			text = strings.TrimPrefix(text, " ")
+		} else {
+			value, text, ok = strings.Cut(text, " ")
+			ok = ok || value != ""
+		}
+		if _, twice := state[name]; twice || !ok {
+			return "", 0, false
+		}
+		state[name] = value
+	}
+	pid, err := strconv.Atoi(state["pid"])
+	ours := state["locker"] != "" && state["lockfile"] != "" && state["timestamp"] != ""
+	return state["host"], pid, ours && err == nil && pid > 0 && pid <= process.MaxPID && state["host"] != ""
 }
 
 // binaryPID reads a pid as kermit, and programs with pack("i", $$), write it, and returns what
@@ -102,7 +133,7 @@ func (c Content) Verdict(judge func(owner.Record) owner.Verdict) owner.Verdict {
 	switch _, lives := c.Process(); {
 	case c.Record != nil:
 		return judge(*c.Record)
-	case c.PID == 0:
+	case c.PID == 0 || c.isElsewhere():
 		return owner.Unknown
 	case lives:
 		return owner.Alive
@@ -110,8 +141,15 @@ func (c Content) Verdict(judge func(owner.Record) owner.Verdict) owner.Verdict {
 	return owner.Dead
 }
 
+// isElsewhere reports whether the pid may be of another host or container. A host's name proves little,
+// because containers of one image may share it. So it counts only outside of containers.
+func (c Content) isElsewhere() bool {
+	here := owner.Here()
+	return c.Host != "" && (c.Host != here.Host || here.PIDNS != process.FirstPIDNS || strings.HasPrefix(c.Host, "localhost"))
+}
+
 // Process returns the process with the pid that another tool wrote, and whether there is one.
 func (c Content) Process() (p process.Process, lives bool) {
 	p.PID = c.PID
-	return p, c.PID != 0 && !p.Gone()
+	return p, c.PID != 0 && !c.isElsewhere() && !p.Gone()
 }

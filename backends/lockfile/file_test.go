@@ -5,6 +5,7 @@ package lockfile
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,6 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backendtest"
+	"locksmith/backends/owner"
+	"locksmith/backends/process"
 )
 
 // TestOpenHostile: nothing at a path leads us elsewhere or keeps us waiting.
@@ -94,6 +97,31 @@ func TestParse(t *testing.T) {
 		string(binary.NativeEndian.AppendUint32(nil, 1234567)): {1234567, false}, "\x00\x00\x00\x00": {}, "123\x00": {}, "17\n\x00": {}, "\x00007": {}, "\xff\xff\xff\xff": {}, "123\n": {123, false}, "web3": {}} {
 		if c := Parse(s, unicode.IsSpace); c.PID != want.pid || c.Holds("1") != want.holds || c.Text != s {
 			t.Errorf("the content %q is read as pid %d, record %v, its id is 1: %v; want pid %d, and that its id is 1: %v", s, c.PID, c.Record, c.Holds("1"), want.pid, want.holds)
+		}
+	}
+}
+
+// TestTclOwner: the lockf of Tcl writes host and pid, in any order.
+func TestTclOwner(t *testing.T) {
+	const rest = " lockfile /tmp/l locker /tmp/.lockf~web3~4242~l~1~2.lck timestamp 1764262013012 time {2026-11-27 16:46:53.12} randomiser "
+	dead, here := backendtest.DeadProcess(t).PID, owner.Here()
+	for _, c := range []struct {
+		text string
+		want owner.Verdict
+	}{
+		{fmt.Sprint("host ", here.Host, " pid ", dead, rest, "{}"), owner.Dead},
+		{fmt.Sprint("pid ", dead, rest, "~~~ host ", here.Host), owner.Dead},
+		{fmt.Sprint("host ", here.Host, " pid ", os.Getpid(), rest, "~"), owner.Alive},
+		{fmt.Sprint("host elsewhere pid ", dead, rest, "~"), owner.Unknown},
+		{fmt.Sprint("host ", here.Host, " pid ", dead), owner.Unknown},
+		{fmt.Sprint("host ", here.Host, " pid ", dead, " pid 1", rest, "~"), owner.Unknown},
+		{fmt.Sprint("host ", here.Host, " pid ", dead, rest, "{~"), owner.Unknown},
+	} {
+		if here.PIDNS != process.FirstPIDNS {
+			c.want = owner.Unknown
+		}
+		if v := Parse(c.text, unicode.IsSpace).Verdict(nil); v != c.want {
+			t.Errorf("the verdict on %q is %s, want %s", c.text, v, c.want)
 		}
 	}
 }
