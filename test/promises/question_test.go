@@ -50,6 +50,7 @@ const (
 const (
 	directories = "mkdir: ftp:"
 	trees       = "mkdir:?style=dir ftp:?style=dir"
+	ofDisks     = "local: flock: link: mkdir: mkdir:?style=dir nfs:"
 	leased      = "local: link: mkdir: mkdir:?style=dir nfs: sftp: ftp: ftp:?style=dir s3: table:" // those with leases
 	everyKind   = "flock: " + leased
 )
@@ -113,5 +114,6 @@ func named(names string) func(kinds.Kind) bool {
 
 // questions are all of them.
 func questions() []question {
-	return slices.Concat(row1(), row2(), row3(), row4(), row5(), row6())
+	return slices.Concat(row1(), row2(), row3(), row4(), row5(), row6(),
+		row7(), row8(), row9(), row10(), row11(), row12())
 }

@@ -11,8 +11,7 @@ import (
 // row2: nothing in the place tells whose it is.
 func row2() []question {
 	return []question{
-		{row: 2, name: "an unfinished file", want: "a short quiet try takes what its maker left before the record", ask: unfinished, of: named("local:"),
-			open: exceptions{withThis: "local:"}},
+		{row: 2, name: "an unfinished file", want: "a short quiet try takes what its maker left before the record", ask: unfinished, of: named("local:")},
 		{row: 2, name: "what says nothing", want: "of three short quiet tries, a lease apart, one takes the lock or tells", ask: saysNothing,
 			open: exceptions{withConditions: "link: " + directories}},
 		{row: 2, name: "what says nothing, in metrics", want: "after three days it is blocked, or its age is told, and its age is never 0", ask: nothingInMetrics, of: isListed,
