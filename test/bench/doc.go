@@ -42,6 +42,10 @@
 // TestPool prints a table of its own: what a lock costs a Go program that takes one for each
 // request, with a process for each, with helpers that serve one after another, and by flock(2).
 //
+// TestCounts compares no times. It counts system calls and page faults of ours, over those of the bare
+// Go program in the same run, and fails if one has risen: each limit has its line, with its reason. It
+// is the only test here that judges what something costs.
+//
 // Tools wait as they do by default, but without end (dotlockfile -r -1, proper-lockfile {
 // retries: { forever: true } }). Those that sleep for seconds between two tries are killed when
 // the time is over, and what they have done by then counts.
