@@ -22,9 +22,12 @@ const increment = `read -r n <"$0/counter"; n=$((n+1)); echo $n >"$0/counter"; e
 func (b *bench) commands(of []rival) {
 	g := b.goalsOf(goals{dotlockfile.name: "≥ 5x", procmail.name: "≥ 5x", mkdirLoop.name: "local: ≥ 4x"},
 		goals{flock.name: "local: ≥ 0.5x, flock: ≥ 0.65x, flock: -F ≥ 0.65x"})
-	b.contend(of, "each time a command", g, g, func(r rival, dir string) []string {
-		return with(append([]string{"sh", "-c", again, dir}, r.run...), "sh", "-c", increment, dir)
-	})
+	b.contend(of, "each time a command", g, g, incrementing)
+}
+
+// incrementing is a worker that starts a command under the lock for each increment.
+func incrementing(r rival, dir string) []string {
+	return with(append([]string{"sh", "-c", again, dir}, r.run...), "sh", "-c", increment, dir)
 }
 
 // loops measures contention by processes that live on between one lock and the next, so that only

@@ -42,6 +42,8 @@
 // TestPool prints a table of its own: what a lock costs a Go program that takes one for each
 // request, with a process for each, with helpers that serve one after another, and by flock(2).
 //
+// TestGoals prints a short table: the goals for what a run costs.
+//
 // TestCounts compares no times. It counts system calls and page faults of ours, over those of the bare
 // Go program in the same run, and fails if one has risen: each limit has its line, with its reason. It
 // is the only test here that judges what something costs.
