@@ -121,6 +121,7 @@ func race[T fmt.Stringer, C Reservation](ctx context.Context, s Steps[T, C]) (ba
 	}
 	h, err := s.Take(ctx)
 	if errors.Is(err, ErrBroken) {
+		//rule:withdraw
 		err = cmp.Or(a.Withdraw(ctx), backend.Again(err))
 	}
 	return h, err

@@ -40,6 +40,7 @@ func (c *Claim) Refresh(ctx context.Context, send func(context.Context) error) e
 	if err := send(ctx); err != nil {
 		return err
 	}
+	//rule:overdue
 	if c.Overdue() {
 		return ErrBroken
 	}

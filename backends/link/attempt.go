@@ -109,6 +109,7 @@ func (a *attempt) prepare(ctx context.Context) error {
 		return err
 	}
 	a.removeLeftovers()
+	//rule:new-claim
 	c, err := a.lock.newClaim(a.fs, a.request.Owner)
 	if err != nil {
 		return err
@@ -129,6 +130,7 @@ func (a *attempt) withdrawClaim() error {
 	if a.mine == nil {
 		return nil
 	}
+	//rule:unlink
 	if err := a.mine.remove(); err != nil {
 		return err
 	}
@@ -177,6 +179,7 @@ func (a *attempt) Withdraw(context.Context) error {
 
 // withdrawLock removes the lock if it became ours without our knowing.
 func (a *attempt) withdrawLock() error {
+	//rule:late-link
 	if len(a.prior) == 0 {
 		return nil
 	}

@@ -26,6 +26,7 @@ type claim struct {
 
 // newClaim names a claim; it is not made yet.
 func (l *Lock) newClaim(fs FS, r owner.Record) (*claim, error) {
+	//rule:id
 	r, text, err := backend.Signed(l.Address, l.Env, r, lockfile.Format)
 	if err != nil {
 		return nil, err
@@ -74,6 +75,7 @@ func (c *claim) setAhead() error {
 func (c *claim) linkTo(name string) (bool, error) {
 	c.linked = true
 	cause := c.fs.Link(c.name, name)
+	//rule:look
 	there, err := c.fs.Stat(name)
 	switch {
 	case absent(err) && definite(cause):
@@ -84,6 +86,7 @@ func (c *claim) linkTo(name string) (bool, error) {
 		return false, backend.ErrAgain // the name was ours, and somebody took it away
 	case err != nil:
 		return false, c.lock.fail(linkOp, errors.Join(cause, err))
+	//rule:same
 	case there.Same(c.stat):
 		return c.proven(name)
 	case cause == nil:

@@ -67,13 +67,16 @@ func (h *hold) beat() error {
 // refresh touches our file, not what has its name. Then it makes sure that the lock's name still
 // leads to the file.
 func (h *hold) refresh() error {
+	//rule:open
 	if err := h.open(); err != nil {
 		return err
 	}
 	if err := h.touch(); err != nil {
 		return err
 	}
+	//rule:names
 	there, err := h.fs.Stat(h.lock.Name)
+	//rule:same
 	if err == nil && !there.Same(h.claim.stat) {
 		err = errAbsent
 	}
@@ -108,6 +111,7 @@ func (h *hold) verify() error {
 		}
 		return err
 	}
+	//rule:same
 	if !st.Same(h.claim.stat) || !parse(text).Holds(h.ID()) {
 		return errAbsent
 	}
@@ -130,6 +134,7 @@ func (h *hold) touch() error {
 	switch {
 	case err != nil:
 		return err
+	//rule:links
 	case st.Links == 0:
 		return errAbsent
 	}
@@ -145,6 +150,7 @@ func (h *hold) removeClaim() error {
 	if h.claimGone {
 		return nil
 	}
+	//rule:unlink
 	err := h.claim.remove()
 	h.claimGone = err == nil
 	return err
@@ -165,6 +171,7 @@ func (h *hold) explain(op string, err error) error {
 	case absent(err), errors.Is(err, errAbsent):
 		h.closeFile()
 		_ = h.removeClaim()
+		//rule:gone
 		h.gone = true
 		h.fs.Close()
 		return h.lock.lost(op)
@@ -197,6 +204,7 @@ func (h *hold) Release(context.Context) error {
 // and the answer was lost.
 func (h *hold) remove() error {
 	const op = "remove the lock file"
+	//rule:verify
 	err := h.verify()
 	if err == nil {
 		err = h.fs.Unlink(h.lock.Name)

@@ -81,6 +81,7 @@ func (w watcher) tendEntry(name, dead string, now time.Time) error {
 	case errors.Is(err, errAbsent):
 	case err != nil:
 		return err
+	//rule:dead
 	case s.Of.id() == dead, s.Of.unreadable:
 		return nil
 	}
@@ -101,6 +102,7 @@ func (w watcher) tendFile(name, id string, now time.Time) error {
 	case id != "" && !s.Of.content.Holds(id):
 		s.Verdict, s.Of.content.Record = owner.Unknown, nil
 	}
+	//rule:old
 	if s.Verdict != owner.Dead && now.Sub(s.Of.stat.Modified) <= max(owner.LeftOver(w.lease(s.Of.content)), oldest) {
 		return nil
 	}

@@ -30,10 +30,12 @@ type breakQueue struct {
 // run removes the dead holder's lock. backend.ErrAgain means that the lock is another one now;
 // rival is somebody else that breaks it.
 func (q *breakQueue) run() (rival *observation, err error) {
+	//rule:turn
 	n, rival, err := q.join()
 	if n == 0 {
 		return rival, err
 	}
+	//rule:lock-first
 	over, err := q.removeLock()
 	if over {
 		for i := 1; i < n; i++ {
@@ -51,6 +53,7 @@ func (q *breakQueue) join() (n int, rival *observation, err error) {
 	for n := 1; n <= maxEntries; n++ {
 		// A late request can make the entry ours after we have left. Then everybody would wait
 		// for us, we too.
+		//rule:late
 		q.left = append(q.left, q.own(n))
 		won, err := q.claim.linkTo(q.entry(n))
 		if won {
@@ -66,10 +69,12 @@ func (q *breakQueue) join() (n int, rival *observation, err error) {
 			return 0, nil, backend.ErrAgain
 		case err != nil:
 			return 0, nil, err
+		//rule:own
 		case s.Of.content.Holds(q.claim.record.ID) && s.Of.stat.Same(q.claim.stat):
 			return n, nil, nil // the server made it ours late
 		case s.Of.content.Holds(q.claim.record.ID):
 			return 0, nil, q.lock.lies("a file has another number under its second name")
+		//rule:lives
 		case s.Due > 0:
 			return 0, &s, nil
 		}
@@ -81,6 +86,7 @@ func (q *breakQueue) join() (n int, rival *observation, err error) {
 // removeLock looks again and removes the lock. over means that it is not the dead holder's any
 // more.
 func (q *breakQueue) removeLock() (over bool, err error) {
+	//rule:look
 	s, err := q.others.see(q.lock.Name)
 	switch {
 	case errors.Is(err, errAbsent):
@@ -89,8 +95,10 @@ func (q *breakQueue) removeLock() (over bool, err error) {
 		return false, err
 	case s.Of.unreadable && !q.dead.Of.unreadable:
 		return false, backend.ErrAgain // it may still be the dead holder's
+	//rule:same-id
 	case s.Of.id() != q.dead.Of.id():
 		return true, backend.ErrAgain
+	//rule:same-sign
 	case s.Of.sign() != q.dead.Of.sign() && !q.force:
 		return false, backend.ErrAgain // it lives
 	}

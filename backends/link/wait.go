@@ -55,7 +55,9 @@ func (a *attempt) look() (*hold, error) {
 
 // ours returns the claim of ours that is the lock, or nil.
 func (a *attempt) ours(s observation) *claim {
+	//rule:prior
 	for _, c := range append(slices.Clone(a.prior), a.mine) {
+		//rule:holds
 		if c != nil && s.Of.content.Holds(c.record.ID) {
 			return c
 		}

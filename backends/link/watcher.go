@@ -95,6 +95,7 @@ func (w watcher) read(f *file) error {
 func (w watcher) seen(f file) watch.Seen {
 	seen := watch.Seen{Record: f.content.Record, Note: f.content.note, PID: f.content.PID, Since: f.stat.Modified}
 	if f.stat.Kind == "" {
+		//rule:sign
 		seen.ID, seen.Sign = f.id(), f.sign()
 	}
 	seen.Verdict = w.lock.verdict(f.content)

@@ -39,6 +39,7 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 		a.checked = true
 	}
 	h, err := a.takeNow(ctx)
+	//rule:unfinished
 	for looks := 0; looks < looksAtUnfinished && a.expires(err) && a.Wait(ctx) == nil; looks++ {
 		h, err = a.takeNow(ctx)
 	}
@@ -46,6 +47,7 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 		return nil, err
 	}
 	a.system.Close()
+	//rule:keep
 	h.batons = a.leaveQueue()
 	return h, nil
 }

@@ -19,6 +19,7 @@ type batons []File
 const mostBatons = 16
 
 func (b *batons) add(f File) {
+	//rule:most
 	if *b = append(*b, f); len(*b) > mostBatons {
 		_ = (*b)[0].Close()
 		*b = (*b)[1:]
@@ -38,10 +39,13 @@ func (a *attempt) openLock() (File, error) {
 	if f := a.lock.queue.take(a.bell); f != nil {
 		switch err := f.Named(); {
 		case err == nil:
+			//rule:kept
 			return f, nil
 		case errors.Is(err, lockfile.ErrReplaced):
+			//rule:lost-one
 			a.batons.add(f)
 		default: // it may still be the lock: as a baton of ours it would look kept by its holder
+			//rule:holder
 			_ = f.Close()
 		}
 	}
@@ -51,6 +55,7 @@ func (a *attempt) openLock() (File, error) {
 // leaveQueue stops waiting for a turn, and returns the batons, with the file that the queue may
 // have given us by now.
 func (a *attempt) leaveQueue() batons {
+	//rule:take-along
 	if f := a.lock.queue.leave(a.bell); f != nil {
 		a.batons.add(f)
 	}

@@ -53,6 +53,7 @@ func (l *Lock) writeRecord(f File, record string) error {
 		return err
 	}
 	// Before we had the kernel lock, a breaker may have removed the file as a dead holder's.
+	//rule:named
 	if err = f.Named(); err == nil {
 		_ = f.Share() // some file systems have no such rights; a lock that only we can read is a lock still
 	}
@@ -76,6 +77,7 @@ func (l *Lock) removeUnfinished(f File) error {
 // the caller has. After nil and ErrReplaced the file is closed. After any other error it is still
 // open and locked.
 func (l *Lock) remove(f File) error {
+	//rule:named
 	err := f.Named()
 	if err == nil {
 		if err = f.Unlink(); errors.Is(err, fs.ErrNotExist) {
@@ -107,10 +109,12 @@ func (h *hold) Heartbeat(context.Context) error {
 	if h.done {
 		return h.explain("refresh lock file", lockfile.ErrReplaced)
 	}
+	//rule:named
 	err := h.file.Named()
 	if err == nil {
 		err = h.file.TouchQuietly()
 	}
+	//rule:lost
 	if errors.Is(err, lockfile.ErrReplaced) {
 		h.passBatons()
 	}
@@ -130,6 +134,7 @@ func (h *hold) Release(context.Context) error {
 }
 
 func (h *hold) passBatons() {
+	//rule:pass
 	h.batons.pass()
 	h.batons = nil
 }

@@ -64,6 +64,7 @@ func justMade(f File) (content, bool, error) {
 // lockAndRead takes the kernel lock if it is free, and only then reads the file: the maker has
 // finished writing by then.
 func (a *attempt) lockAndRead(f File) (observation, error) {
+	//rule:kernel
 	free, err := f.TryLock()
 	if err != nil {
 		return observation{}, err
@@ -76,6 +77,7 @@ func (a *attempt) lockAndRead(f File) (observation, error) {
 func (a *attempt) judge(see func() (observation, error)) error {
 	var seen observation
 	judged, err := a.others.Look(a.lock.path, func(watch.Seen) (s watch.Seen, err error) {
+		//rule:kernel
 		if seen, err = see(); err == nil && !seen.locked {
 			s = seen.content.seen(seen.content.judged(a.env.Judge))
 			s.Sign, s.Rules = a.rule(seen.content)

@@ -14,31 +14,31 @@ import (
 
 // A mutation is a way to write this package wrongly, which one of its tests must find out.
 type mutation struct {
-	name           string
-	file, old, new string
-	test           string // the test that finds out: it fails, or hangs
+	name                string
+	function, mark, new string // overlay.Edit
+	test                string // the test that finds out: it fails, or hangs
 }
 
 var mutations = []mutation{
-	{"remove a file that another has replaced", "hold.go", "	err := f.Named()\n	if err == nil {", "	var err error\n	if err == nil {", "TestSecondBreakerComesTooLate"},
-	{"hold without the proof that the file was ours", "hold.go", "	return f.Named()\n}", "	return nil\n}", "TestBreakerRemovesWhatCreatorHasNotVerified"},
-	{"let batons go before the release", "attempt.go", "	h.batons = a.leaveQueue()\n", "	a.leaveQueue().pass()\n", "TestReleaseWakesOne"},
-	{"keep batons for ever", "hold.go", "	h.batons.pass()\n", "", "TestReleaseWakesOne"},
-	{"keep batons of a lock that is lost", "hold.go", "	if errors.Is(err, lockfile.ErrReplaced) {\n		h.passBatons()\n	}\n", "", "TestLostLockPassesBatons"},
-	{"no baton of one who lost", "baton.go", "ErrReplaced):\n			a.batons.add(f)", "ErrReplaced):\n			_ = f.Close()", "TestBatonOfOneWhoLost"},
-	{"a baton of what may be the lock", "baton.go", "by its holder\n			_ = f.Close()", "by its holder\n			a.batons.add(f)", "TestTurnWithoutALook"},
-	{"batons without end", "baton.go", "len(*b) > mostBatons", "len(*b) > 2*mostBatons", "TestMostBatons"},
-	{"look at the file anew though its kernel lock is ours", "baton.go", "case err == nil:\n			return f, nil", "case err == nil:\n			a.batons.add(f)", "TestHolderOfManyDies"},
-	{"keep a turn for which nobody waits", "queue_linux.go", "if f := q.arrive(err); f != nil {\n		_ = f.Close()\n	}", "q.arrive(err)", "TestLeavingTheQueue"},
-	{"wait in another place each time", "queue_linux.go", "	case asleep:\n		return false\n", "", "TestOnePlaceInTheQueue"},
-	{"sleep though a turn has come", "queue_linux.go", "		q.ring()\n		return false\n	}\n	q.place", "		q.ring()\n	}\n	q.place", "TestTwoTurns"},
-	{"never look by oneself in the queue", "queue_linux.go", "min(timeout, a.pauses.NextOr(a.nap+a.system.Random(a.nap)))", "max(timeout, a.system.Random(a.nap))", "TestNapEnds"},
-	{"nobody watches", "wait_linux.go", "	return err == nil && !seated\n", "	return err == nil || !seated\n", "TestStoppedWithBaton"},
-	{"all watch", "wait_linux.go", "	return err == nil && !seated\n", "	return err == nil && seated && !seated\n", "TestReleaseWakesOne"},
+	{"remove a file that another has replaced", "Lock.remove", "named", "var err error", "TestSecondBreakerComesTooLate"},
+	{"hold without the proof that the file was ours", "Lock.writeRecord", "named", "return nil", "TestBreakerRemovesWhatCreatorHasNotVerified"},
+	{"let batons go before the release", "attempt.Try", "keep", "a.leaveQueue().pass()", "TestReleaseWakesOne"},
+	{"keep batons for ever", "hold.passBatons", "pass", "", "TestReleaseWakesOne"},
+	{"keep batons of a lock that is lost", "hold.Heartbeat", "lost", "", "TestLostLockPassesBatons"},
+	{"no baton of one who lost", "attempt.openLock", "lost-one", "_ = f.Close()", "TestBatonOfOneWhoLost"},
+	{"a baton of what may be the lock", "attempt.openLock", "holder", "a.batons.add(f)", "TestTurnWithoutALook"},
+	{"batons without end", "batons.add", "most", "if *b = append(*b, f); len(*b) > 2*mostBatons {$body}", "TestMostBatons"},
+	{"look at the file anew though its kernel lock is ours", "attempt.openLock", "kept", "a.batons.add(f)", "TestHolderOfManyDies"},
+	{"keep a turn for which nobody waits", "queue.give", "nobody", "q.arrive(err)", "TestLeavingTheQueue"},
+	{"wait in another place each time", "queue.begin", "asleep", "", "TestOnePlaceInTheQueue"},
+	{"sleep though a turn has come", "queue.begin", "turn", "", "TestTwoTurns"},
+	{"never look by oneself in the queue", "attempt.sleepInQueue", "nap", "return a.system.Rest(ctx, a.bell, max(timeout, a.system.Random(a.nap)))", "TestNapEnds"},
+	{"nobody watches", "attempt.mustQueue", "watch", "return err == nil || !seated", "TestStoppedWithBaton"},
+	{"all watch", "attempt.mustQueue", "watch", "return err == nil && seated && !seated", "TestReleaseWakesOne"},
 }
 
 func (m mutation) overlay() []overlay.Edit {
-	return []overlay.Edit{{File: "backends/local/" + m.file, Old: m.old, New: m.new}}
+	return []overlay.Edit{{Package: "backends/local", In: m.function, Mark: m.mark, New: m.new}}
 }
 
 // TestMutations: each rule of the kernel's queue, and the two rules that keep two from holding
@@ -79,7 +79,7 @@ func TestMutations(t *testing.T) {
 	}
 }
 
-// TestMutationsApply: the text that each mutation changes exists.
+// TestMutationsApply: the function and the mark of each mutation exist.
 func TestMutationsApply(t *testing.T) {
 	for _, m := range mutations {
 		if _, err := overlay.Write(t.TempDir(), m.overlay()); err != nil {

@@ -60,10 +60,13 @@ func (q *queue) begin(f File, bell chan struct{}) bool {
 		q.bell = bell
 	}
 	switch q.place {
+	//rule:asleep
 	case asleep:
 		return false
+	//rule:given
 	case given:
 		q.ring()
+		//rule:turn
 		return false
 	}
 	q.place, q.file = asleep, f
@@ -72,6 +75,7 @@ func (q *queue) begin(f File, bell chan struct{}) bool {
 
 // give is called when the kernel lock of the file is ours, or when the call for it has failed.
 func (q *queue) give(err error) {
+	//rule:nobody
 	if f := q.arrive(err); f != nil {
 		_ = f.Close()
 	}
@@ -142,5 +146,6 @@ func (a *attempt) sleepInQueue(ctx context.Context, f File, timeout time.Duratio
 	}
 	a.lock.queue.enter(a.system, f, a.bell)
 	a.nap = min(max(2*a.nap, slowLook), rareLook)
+	//rule:nap
 	return a.system.Rest(ctx, a.bell, min(timeout, a.pauses.NextOr(a.nap+a.system.Random(a.nap))))
 }

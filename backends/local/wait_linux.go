@@ -78,6 +78,7 @@ func (a *attempt) mustQueue(f File) bool {
 		return a.seen.locked
 	}
 	seated, err := a.system.Seat(f, seats)
+	//rule:watch
 	return err == nil && !seated
 }
 

@@ -153,6 +153,7 @@ func (a *attempt) race(ctx context.Context) (*hold, error) {
 
 // takeAnew first removes what an earlier try has left, then tries once.
 func (a *attempt) takeAnew(ctx context.Context) (*hold, error) {
+	//rule:leaving
 	if a.phase == leaving {
 		if err := a.withdraw(ctx); err != nil {
 			return nil, err
@@ -189,6 +190,7 @@ func (a *attempt) enter(ctx context.Context) (*hold, error) {
 	c.at, c.inLock = a.lock.lock(), true
 	a.phase = unsure
 	c.acquiredNow()
+	//rule:beat
 	if err := c.refresh(ctx); err != nil {
 		return nil, err
 	}

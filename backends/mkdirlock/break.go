@@ -67,6 +67,7 @@ func (l *Lock) breakEntry(ctx context.Context, dir dirs.Dir, e labels.Entry) err
 	}
 	pin, err := l.pin(ctx, dir, l.lock())
 	if err == nil {
+		//rule:pin
 		defer dirs.Unpin(pin)
 		err = l.removeEntry(ctx, dir, l.lock(), e.String(), nil)
 	}
@@ -87,6 +88,7 @@ func (l *Lock) breakSeen(ctx context.Context, dir dirs.Dir, s observation) error
 	if overIn(s) == 0 {
 		return l.removeEntry(ctx, dir, s.Of.at, s.Of.entry.String(), s.Of.inside)
 	}
+	//rule:bare
 	return l.removeBare(ctx, dir, s.Of.at, s.Of.entry.String())
 }
 

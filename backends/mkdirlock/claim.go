@@ -38,6 +38,7 @@ type claim struct {
 }
 
 func (a *attempt) newClaim(k labels.Kind) (*claim, error) {
+	//rule:id
 	r, parts, err := backend.Signed(a.lock.Address, a.lock.Env, a.request.Owner, labels.Pack)
 	if err != nil {
 		return nil, err
@@ -76,6 +77,7 @@ func (c *claim) refresh(ctx context.Context) error {
 	if err := c.beat(ctx); err != nil {
 		return err
 	}
+	//rule:late
 	if c.late() {
 		return dirs.ErrAbsent
 	}
@@ -112,6 +114,7 @@ func (c *claim) beat(ctx context.Context) error {
 
 // count renames the heartbeat to the next number, or makes it if there is none.
 func (c *claim) count(ctx context.Context) error {
+	//rule:count
 	name := labels.BeatName(c.next, c.parts)
 	for _, last := range c.beats {
 		err := c.dir.Rename(ctx, c.path()+"/"+last, c.path()+"/"+name)
@@ -156,6 +159,7 @@ func (c *claim) whyRefused(ctx context.Context, name string, cause error) error 
 		return c.counted(name, nil) // a server that crashed refuses what it has done
 	}
 	if err := c.lock.mustBeThere(ctx, c.dir, c.path(), "look for our entry"); err != nil {
+		//rule:gone
 		return err
 	}
 	return c.lock.Address.Failure(protocol.CannotCreate, "refresh our entry", cause,

@@ -29,6 +29,7 @@ func (a *attempt) takeExclusive(ctx context.Context) (*hold, error) {
 	err := a.dir.Rename(ctx, a.mine.home, a.lock.lock())
 	switch {
 	case err == nil:
+		//rule:entered
 		return a.enterDirStyle(ctx)
 	case dirs.Unclear(err):
 		a.phase = unsure
@@ -133,6 +134,7 @@ func (a *attempt) breakDead(ctx context.Context, entries []labels.Entry) (*obser
 //
 // From 1 on L/lock is not empty, so nobody can come to hold it exclusively.
 func (a *attempt) takeShared(ctx context.Context) (*hold, error) {
+	//rule:list-after
 	if a.phase == idle {
 		if err := a.holdBack(ctx); err != nil {
 			return nil, err
@@ -147,6 +149,7 @@ func (a *attempt) takeShared(ctx context.Context) (*hold, error) {
 			return nil, err
 		}
 	}
+	//rule:list
 	names, err := a.lock.namesIn(ctx, a.dir, a.lock.lock(), "list the lock directory")
 	if err != nil {
 		return nil, err
@@ -159,6 +162,7 @@ func (a *attempt) takeShared(ctx context.Context) (*hold, error) {
 		}
 		there = there || e == a.mine.entry
 	}
+	//rule:there
 	if !there || a.mine.late() {
 		return nil, dirs.ErrAbsent
 	}
@@ -171,6 +175,7 @@ func (a *attempt) takeShared(ctx context.Context) (*hold, error) {
 	case len(before) > 0:
 		return nil, backend.ErrAgain
 	}
+	//rule:beats
 	if !beats && !a.lock.Tokens {
 		// The helper counts the lease from this Try on, and others from our last heartbeat.
 		// withToken makes one in any case.

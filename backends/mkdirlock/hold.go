@@ -70,6 +70,7 @@ func (h *hold) Release(ctx context.Context) error {
 	if err := h.removeEntry(ctx); err != nil {
 		return err
 	}
+	//rule:pinned
 	if h.lock.Style == PlainStyle {
 		if err := h.removeLock(ctx); err != nil {
 			return err
@@ -91,7 +92,9 @@ func (h *hold) removeEntry(ctx context.Context) error {
 	case err == nil:
 		h.stage = emptied
 	case errors.Is(err, dirs.ErrAbsent) && h.stage == asked:
+		//rule:doubt
 		h.stage = checking // perhaps somebody else removed our entry: then L is not ours
+	//rule:gone
 	case errors.Is(err, dirs.ErrAbsent):
 		h.lose()
 		return h.lock.lost("remove our entry")
@@ -114,6 +117,7 @@ func (h *hold) removeLock(ctx context.Context) error {
 	switch {
 	case err == nil:
 		return nil
+	//rule:unclear
 	case !dirs.Refused(err) && !dirs.Unclear(err):
 		return h.lock.fail("remove the lock directory", err)
 	}

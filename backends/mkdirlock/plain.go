@@ -45,6 +45,7 @@ func (a *attempt) takePlain(ctx context.Context) (*hold, error) {
 func (a *attempt) passGate(ctx context.Context) error {
 	switch {
 	case a.gate == renaming:
+		//rule:own-empty
 		return a.removeLock(ctx)
 	case a.owned, a.gate == oneStep:
 		return nil
@@ -64,6 +65,7 @@ func (a *attempt) makeLock(ctx context.Context) error {
 	case dirs.Unclear(err):
 		// There may now be an empty L. It is ours, or that of a program that uses mkdir
 		// alone. A second mkdir would be refused in both cases, and not tell which.
+		//rule:unclear
 		return a.look(ctx, true)
 	}
 	return a.lock.fail("make the lock directory", err)
@@ -75,6 +77,7 @@ func (a *attempt) makeLock(ctx context.Context) error {
 // last Wait, and less than a lease ago.
 func (a *attempt) commit(ctx context.Context) (*hold, error) {
 	asNew := a.gate == oneStep && !a.owned
+	//rule:fresh
 	if a.phase != fresh || a.mine.Overdue() {
 		if err := a.mustBeHome(ctx); err != nil {
 			return nil, err
@@ -87,10 +90,12 @@ func (a *attempt) commit(ctx context.Context) (*hold, error) {
 		a.disclaim() // L is not empty any more; if our entry is gone by now, L is the breaker's
 		return a.enter(ctx)
 	case asNew && errors.Is(err, errors.ErrUnsupported):
+		//rule:gate
 		a.gate = twoSteps
 		return nil, backend.ErrAgain
 	case dirs.Refused(err) && (asNew || a.gate == renaming):
 		return nil, a.taken(ctx, err)
+	//rule:unsure
 	case dirs.Refused(err), dirs.Unclear(err):
 		a.phase = unsure
 		h, settled := a.settle(ctx)
@@ -106,6 +111,7 @@ func (a *attempt) commit(ctx context.Context) (*hold, error) {
 // even an empty one.
 func (a *attempt) move(ctx context.Context, asNew bool) error {
 	if asNew {
+		//rule:new
 		return a.disk.RenameNew(ctx, a.mine.home, a.lock.lock())
 	}
 	return a.dir.Rename(ctx, a.mine.home, a.lock.lock())
@@ -122,6 +128,7 @@ func (a *attempt) settle(ctx context.Context) (*hold, error) {
 	if !errors.Is(err, dirs.ErrAbsent) {
 		return h, err
 	}
+	//rule:home
 	if err = a.mustBeHome(ctx); errors.Is(err, dirs.ErrAbsent) {
 		a.disclaim()
 	}
@@ -230,6 +237,7 @@ func (a *attempt) look(ctx context.Context, doubt bool) error {
 	case len(names) == 0 && a.removeAbandoned(ctx):
 		return backend.ErrAgain
 	case len(entries) == 0:
+		//rule:empty
 		return a.heldByNobody(names, doubt)
 	}
 	if a.phase != idle && slices.Contains(entries, a.mine.entry) {
@@ -261,11 +269,14 @@ func (a *attempt) judge(ctx context.Context, s observation) error {
 // breakPlain removes a dead holder's entry. nil means that our removal succeeded, and the
 // empty L is ours. L is pinned before, so that nobody takes the empty L for abandoned (pin.go).
 func (a *attempt) breakPlain(ctx context.Context, s observation) error {
+	//rule:pin
 	pin, err := a.lock.pin(ctx, a.dir, s.Of.at)
 	if err != nil {
 		return err
 	}
+	//rule:own
 	if err = a.lock.breakSeen(ctx, a.dir, s); err == nil {
+		//rule:keep-pin
 		a.own(pin)
 		a.request.TellBroken(string(a.lock.Address), s.Holder(a.lock.Today()))
 		return nil
@@ -273,6 +284,7 @@ func (a *attempt) breakPlain(ctx context.Context, s observation) error {
 	dirs.Unpin(pin)
 	switch {
 	case errors.Is(err, dirs.ErrAbsent):
+		//rule:absent
 		return backend.ErrAgain
 	case errors.Is(err, dirs.ErrRevived):
 		s.Due = s.Of.entry.Ticket.Lease

@@ -39,6 +39,7 @@ func (l *Lock) removeEntry(ctx context.Context, dir dirs.Dir, at, name string, i
 			return listed
 		case len(left) == 0:
 			// Its owner empties it, too; or it is gone; or we may not remove it.
+			//rule:why
 			if why := l.whyRefused(ctx, dir, path, err); i == maxRemovals || backend.CodeOf(why) != protocol.Permission {
 				return why
 			}

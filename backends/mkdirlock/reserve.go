@@ -26,6 +26,7 @@ func (a *attempt) reserve(ctx context.Context) error {
 	// We go on even after a refusal: a server that crashed, or executed the request twice, refuses
 	// what it has done.
 	a.mine, a.phase = c, waiting // from here on there is something to remove
+	//rule:entry
 	entered := a.dir.Mkdir(ctx, c.path())
 	switch {
 	case dirs.Refused(err) && dirs.Refused(entered):
@@ -37,6 +38,7 @@ func (a *attempt) reserve(ctx context.Context) error {
 		return a.lock.fail("make our reservation", entered)
 	}
 	if a.disk != nil {
+		//rule:pin
 		c.pin, _ = a.disk.Stake(ctx, c.home) // a lock needs no pin
 	}
 	a.phase = fresh

@@ -59,9 +59,11 @@ func (h *hold) tendReservation(ctx context.Context, t labels.Ticket) (stays bool
 	s, err := h.others.Look(ctx, spot{at: h.lock.reservation(t), entry: labels.Entry{Kind: labels.Exclusive, Ticket: t}})
 	switch {
 	case errors.Is(err, dirs.ErrAbsent):
+		//rule:empty
 		return false, h.tendEmpty(ctx, t) // or the entry is on its way into the lock, or out
 	case err != nil:
 		return false, err
+	//rule:lives
 	case overIn(s) > 0, h.lock.Style == PlainStyle && s.Verdict != owner.Dead && s.Record != nil:
 		return true, nil
 	}

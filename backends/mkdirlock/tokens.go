@@ -24,6 +24,7 @@ func (a *attempt) withToken(ctx context.Context, h *hold, err error) (*hold, err
 		return h, err
 	}
 	if h.token, err = a.fence(ctx, h.claim.entry.Kind); err == nil {
+		//rule:beat
 		err = h.claim.refresh(ctx)
 	}
 	if err != nil {

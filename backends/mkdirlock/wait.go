@@ -169,6 +169,7 @@ func (a *attempt) beatWaiting(ctx context.Context) error {
 
 // untilBeat is the time until the next heartbeat of a claim that waits.
 func (a *attempt) untilBeat() time.Duration {
+	//rule:shown
 	return a.mine.shown + a.lock.waiterBeats(a.mine.entry.Ticket) - a.request.Clock.Now()
 }
 

@@ -89,6 +89,7 @@ func (l *Lock) seen(e labels.Entry, inside []string) watch.Seen {
 	// The number alone tells which heartbeat is the latest: the rest of the name may be anything. A
 	// listing may miss a name while it is renamed; then the watch starts again.
 	beat, _ := labels.LatestBeat(inside)
+	//rule:sign
 	s.Sign = "beat " + beat
 	s.Lasting = beat != "" // the number only rises
 	return s

@@ -23,11 +23,14 @@ func (n Numbers) Newest() uint64 {
 // which bounds the time that one release spends on what others left. It also stops when one could
 // not be removed.
 func (n Numbers) RemoveOld(newest, kept uint64, most int, remove func(n uint64) error) {
+	//rule:order
 	for i, old := range n {
+		//rule:kept
 		if old+kept >= newest || i == most {
 			return
 		}
 		if remove(old) != nil {
+			//rule:stop
 			return // so that none is there without all that are newer
 		}
 	}

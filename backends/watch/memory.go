@@ -84,8 +84,10 @@ func (m *Memory) Since(id, sign string, now time.Duration) time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.load()
+	//rule:whose
 	s := m.seen[id]
 	if sign = short(sign); s.sign != sign || s.since > now {
+		//rule:new-sign
 		s = sighting{sign: sign, since: now}
 		m.changed = true
 	}
@@ -206,6 +208,7 @@ var errForeign = errors.New("it is not as locksmith wrote it since this machine 
 
 func (m *Memory) parse(text string) error {
 	check, rest, _ := strings.Cut(text, "\n")
+	//rule:boot
 	if check != m.check(rest) {
 		return errForeign
 	}

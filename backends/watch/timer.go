@@ -52,6 +52,7 @@ func (t *timer) due(before time.Duration, r Rule) time.Duration {
 		}
 		t.dead = true
 	}
+	//rule:grace
 	if r.Grace <= 0 {
 		return 0
 	}

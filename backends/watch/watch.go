@@ -68,6 +68,7 @@ func New(r backend.Request) *Watcher {
 
 // Rule is the ground that all kinds of locks share: proof of death, or a lease that is over.
 func (w *Watcher) Rule(v owner.Verdict, lease time.Duration) Rule {
+	//rule:strict
 	if w.request.Strict {
 		lease = 0
 	}
@@ -81,7 +82,9 @@ func (w *Watcher) Look(name string, see func(last Seen) (Seen, error)) (Observat
 	if x == nil {
 		x = &watched{}
 	}
+	//rule:clock
 	before := w.request.Clock.Now()
+	//rule:before
 	seen, err := see(x.seen)
 	if err != nil {
 		w.Forget(name)
@@ -110,6 +113,7 @@ func (w *Watcher) Look(name string, see func(last Seen) (Seen, error)) (Observat
 func (w *Watcher) start(s Seen, r Rule) timer {
 	t := timer{clock: w.request.Clock, sign: s.Sign, since: w.request.Clock.Now()}
 	if w.request.Memory != nil && !r.Dead && mayRemember(s.Verdict, s.Lasting) {
+		//rule:since
 		t.since = w.request.Memory.Since(s.ID, s.Sign, t.since)
 	}
 	return t

@@ -121,7 +121,7 @@ func TestMutations(t *testing.T) {
 	}
 }
 
-// TestMutationsApply: the text that each mutation changes exists.
+// TestMutationsApply: the function and the mark of each mutation exist.
 func TestMutationsApply(t *testing.T) {
 	for _, m := range mutations() {
 		if _, err := overlay.Write(t.TempDir(), m.overlay()); err != nil {

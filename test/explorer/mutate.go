@@ -75,10 +75,10 @@ func compile(dir, list string) (program string, err error) {
 	return program, nil
 }
 
-// overlay returns the mutation's edits, with files named from the module's root.
+// overlay returns the mutation's edits, with packages named from the module's root.
 func (m mutation) overlay() (all []overlay.Edit) {
 	for _, e := range m.edits {
-		all = append(all, overlay.Edit{File: filepath.Join(m.in, e.file), Old: e.old, New: e.new})
+		all = append(all, overlay.Edit{Package: filepath.Join(m.in, e.in), In: e.function, Mark: e.mark, New: e.new})
 	}
 	return all
 }

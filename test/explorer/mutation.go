@@ -21,9 +21,18 @@ type mutation struct {
 	limit int
 }
 
-// An edit replaces a piece of a file that is there exactly once. The file is named from the
-// mutation's directory.
-type edit struct{ file, old, new string }
+// An edit changes the statement, or the clause, that follows the comment //rule:MARK in a function
+// (overlay.Edit).
+type edit struct {
+	function, mark, new string
+	in                  string // the package, from the mutation's directory; the same if empty
+}
+
+// change is an edit in the mutation's own directory.
+func change(function, mark, new string) edit { return edit{function: function, mark: mark, new: new} }
+
+// elsewhere is an edit in another directory, which is named from the mutation's.
+func elsewhere(in, function, mark, new string) edit { return edit{function, mark, new, in} }
 
 // What a mutation breaks, in the explorer's words.
 const (
@@ -72,17 +81,16 @@ func within(dir string, all []mutation) []mutation {
 
 // judgedLate makes the watcher of others, which is in this directory, read the clock after its
 // look.
-func judgedLate(dir string) edit {
-	return edit{dir + "/watch.go",
-		"	before := w.request.Clock.Now()\n	seen, err := see(x.seen)\n",
-		"	seen, err := see(x.seen)\n	before := w.request.Clock.Now()\n"}
+func judgedLate(dir string) []edit {
+	return []edit{elsewhere(dir, "Watcher.Look", "clock", ""),
+		elsewhere(dir, "Watcher.Look", "before", "$old\n	before := w.request.Clock.Now()")}
 }
 
 // What both forms of numbered generations share, wrong.
 var (
-	refreshedLate = edit{"../claim.go", "	if c.Overdue() {\n		return ErrBroken\n	}\n", ""}
-	removedNewest = edit{"../../tokens/tokens.go", "		if old+kept >= newest || i == most {", "		if old > newest || i == most {"}
-	keptNone      = edit{"../../tokens/tokens.go", "		if old+kept >= newest || i == most {", "		if old >= newest || i == most {"}
+	refreshedLate = elsewhere("..", "Claim.Refresh", "overdue", "")
+	removedNewest = elsewhere("../../tokens", "Numbers.RemoveOld", "kept", "if old > newest || i == most {$body}")
+	keptNone      = elsewhere("../../tokens", "Numbers.RemoveOld", "kept", "if old >= newest || i == most {$body}")
 )
 
 // Two wishes are not in the table, because other rules cover them now: step 3 of
@@ -92,86 +100,55 @@ var (
 // Step 3 matters when a shared directory comes back empty, which takes two
 // requests that the server repeats (mkdir, then rename) long after.
 var generationMutations = []mutation{
-	{name: "release by unlinking the own generation", breaks: tokenFell, config: "xx", edits: []edit{{"hold.go",
-		"	err := l.remove(ctx, h.Mine.in, h.Mine.ticket)",
-		"	_ = l.Dir.Unlink(ctx, lockName(h.Number))\n	err := l.remove(ctx, h.Mine.in, h.Mine.ticket)"}}},
+	{name: "release by unlinking the own generation", breaks: tokenFell, config: "xx", edits: []edit{change("hold.Release", "remove", "_ = l.Dir.Unlink(ctx, lockName(h.Number))\n	$old")}},
 
-	{name: "no step 7", breaks: tokenFell, config: "collect", edits: []edit{{"attempt.go",
-		"	if newest != n {\n		return nil, backend.ErrAgain\n	}",
-		"	_ = newest"}}},
+	{name: "no step 7", breaks: tokenFell, config: "collect", edits: []edit{change("attempt.confirm", "newest", "_ = newest")}},
 
-	{name: "step 7 by the predecessor", breaks: tokenFell, config: "collect", edits: []edit{{"attempt.go",
-		"	if newest != n {\n		return nil, backend.ErrAgain\n	}",
-		"	_ = newest\n	if _, err := a.lock.Dir.Readlink(ctx, lockName(n - 1)); n > 1 && err != nil {\n		return nil, backend.ErrAgain\n	}"}}},
+	{name: "step 7 by the predecessor", breaks: tokenFell, config: "collect", edits: []edit{change("attempt.confirm", "newest", "_ = newest\n	if _, err := a.lock.Dir.Readlink(ctx, lockName(n - 1)); n > 1 && err != nil {\n		return nil, backend.ErrAgain\n	}")}},
 
-	{name: "no step 8", breaks: twoHolders, config: "gap", edits: []edit{{"attempt.go",
-		"	if err := a.Mine.Beat(ctx); err != nil {\n		return nil, err\n	}\n	h := ",
-		"	h := "}}},
+	{name: "no step 8", breaks: twoHolders, config: "gap", edits: []edit{change("attempt.confirm", "beat", "")}},
 
 	{name: "a refresh after the lease is good", breaks: falseLoss, config: "lease", edits: []edit{refreshedLate}},
 
-	{name: "an id used again", breaks: twoHolders, config: "lease", edits: []edit{{"claim.go",
-		"	r, record, err := backend.Signed(a.lock.Address, a.lock.Env,",
-		"	if a.place.id == \"\" {\n		a.place.id = a.lock.NewID()\n	}\n	env := a.lock.Env\n	env.NewID = func() string { return a.place.id }\n	r, record, err := backend.Signed(a.lock.Address, env,"}}},
+	{name: "an id used again", breaks: twoHolders, config: "lease", edits: []edit{change("attempt.register", "id", "if a.place.id == \"\" {\n		a.place.id = a.lock.NewID()\n	}\n	env := a.lock.Env\n	env.NewID = func() string { return a.place.id }\n	r, record, err := backend.Signed(a.lock.Address, env, a.Request.Owner, owner.Record.Format)")}},
 
-	{name: "break what the newest generation points to by then", breaks: robs, config: "lease", edits: []edit{{"exclusive.go",
-		"	err := a.lock.remove(ctx, e, s.Of.ticket)\n",
-		"	if all, _, err := a.lock.list(ctx); err == nil && len(all) > 0 {\n		if now, err := a.lock.target(ctx, all.Newest()); err == nil {\n			e, s.Of.ticket = now, now.ticket\n		}\n	}\n	err := a.lock.remove(ctx, e, s.Of.ticket)\n"}}},
+	{name: "break what the newest generation points to by then", breaks: robs, config: "lease", edits: []edit{change("attempt.breakDead", "remove", "if all, _, err := a.lock.list(ctx); err == nil && len(all) > 0 {\n		if now, err := a.lock.target(ctx, all.Newest()); err == nil {\n			e, s.Of.ticket = now, now.ticket\n		}\n	}\n	$old")}},
 
 	{name: "collect the highest generation", breaks: tokenFell, config: "xx", edits: []edit{removedNewest}},
 
-	{name: "no staging of a shared directory", breaks: twoHolders, config: "dup-revived", edits: []edit{
-		{"shared.go", "	err := a.lock.Dir.Rename(ctx, a.Mine.in.path(), e.path())\n",
-			"	_ = a.lock.remove(ctx, a.Mine.in, a.Mine.ticket)\n	err := a.lock.Dir.Mkdir(ctx, e.path())\n	if err == nil {\n		err = a.lock.Dir.Mkdir(ctx, e.member(a.Mine.ticket))\n	}\n"}}},
+	{name: "no staging of a shared directory", breaks: twoHolders, config: "dup-revived", edits: []edit{change("attempt.publishShared", "staged", "_ = a.lock.remove(ctx, a.Mine.in, a.Mine.ticket)\n	err := a.lock.Dir.Mkdir(ctx, e.path())\n	if err == nil {\n		err = a.lock.Dir.Mkdir(ctx, e.member(a.Mine.ticket))\n	}")}},
 
-	{name: "a generation that is not seen has ended", breaks: twoHolders, config: "tick-unclear", edits: []edit{{"exclusive.go",
-		"		if err != nil {\n			return nil, err\n		}\n		if target == a.Mine.in {",
-		"		if err == backend.ErrAgain {\n			return a.publish(ctx, t + 1)\n		}\n		if err != nil {\n			return nil, err\n		}\n		if target == a.Mine.in {"}}},
+	{name: "a generation that is not seen has ended", breaks: twoHolders, config: "tick-unclear", edits: []edit{change("attempt.takeExclusive", "unseen", "if err == backend.ErrAgain {\n			return a.publish(ctx, t + 1)\n		}\n		$old")}},
 
-	{name: "age by the wall clock", breaks: robs, config: "xx", edits: []edit{{"watcher.go",
-		"	return s, nil\n",
-		"	if l.Today().Sub(s.Beat) > t.lease {\n		s.Rules[0].Dead = true\n	}\n	return s, nil\n"}}},
+	{name: "age by the wall clock", breaks: robs, config: "xx", edits: []edit{change("Lock.see", "clock", "if l.Today().Sub(s.Beat) > t.lease {\n		s.Rules[0].Dead = true\n	}\n	$old")}},
 
 	{name: "keep no old generations", breaks: tokenFell, config: "collect", edits: []edit{keptNone}},
 
-	{name: "a heartbeat does not mind that its entry is gone", breaks: silentLoss, config: "lease|operator", edits: []edit{{"hold.go",
-		"	case gone(err):\n", "	case gone(err):\n		return nil\n	case false:\n"}}},
+	{name: "a heartbeat does not mind that its entry is gone", breaks: silentLoss, config: "lease|operator", edits: []edit{change("hold.Heartbeat", "gone", "case gone(err):\n		return nil")}},
 
-	{name: "a release does not mind that its entry is gone", breaks: silentLoss, config: "operator", edits: []edit{{"hold.go",
-		"		if err := h.succeeded(ctx); err != nil {\n			return err\n		}\n", ""}}},
+	{name: "a release does not mind that its entry is gone", breaks: silentLoss, config: "operator", edits: []edit{change("hold.Release", "gone", "case absent(err):")}},
 
-	{name: "a watch ends when it is judged, not when it looked", breaks: robs, config: "half", edits: []edit{judgedLate("../../watch")}},
+	{name: "a watch ends when it is judged, not when it looked", breaks: robs, config: "half", edits: judgedLate("../../watch")},
 
-	{name: "a reservation is taken for made after an unclear answer", breaks: twoHolders, config: "late", edits: []edit{{"claim.go",
-		"	if doubt == nil {\n", "	if true {\n"}}},
+	{name: "a reservation is taken for made after an unclear answer", breaks: twoHolders, config: "late", edits: []edit{change("claim.ensure", "doubt", "if true {$body}")}},
 
-	{name: "a reservation serves though no answer says that it was made", breaks: twoHolders, config: "deaf", edits: []edit{{"claim.go",
-		"	c.Spoiled = err != nil\n", ""}}},
+	{name: "a reservation serves though no answer says that it was made", breaks: twoHolders, config: "deaf", edits: []edit{change("claim.ensure", "spoiled", "")}},
 
-	{name: "a new sign of life does not restart the watch", breaks: falseLoss, config: "half", edits: []edit{{"watcher.go",
-		"Sign: sight.Sign", "Sign: \"alive\""}}},
+	{name: "a new sign of life does not restart the watch", breaks: falseLoss, config: "half", edits: []edit{change("Lock.see", "sign", "s := watch.Seen{ID: t.id, Sign: \"alive\", Lasting: watch.IsFine(sight.Modified), Lease: t.lease, Since: time.UnixMicro(t.at), Beat: sight.Modified,\n		Record: last.Record, Note: last.Note}")}},
 
 	{name: "the reservation comes after the generation", breaks: twoHolders, config: "xx", edits: []edit{
-		{"claim.go", "	if c.in.kind == exclusive {\n		return []string{c.in.path()}\n	}\n	return []string{", "	if c.in.kind == exclusive {\n		return nil\n	}\n	return []string{"},
-		{"attempt.go", "	made := a.lock.Dir.Symlink(ctx, a.Mine.in.link(), lockName(n))\n",
-			"	made := a.lock.Dir.Symlink(ctx, a.Mine.in.link(), lockName(n))\n	if a.Mine.in.kind == exclusive {\n		_ = a.lock.Dir.Mkdir(ctx, a.Mine.in.path())\n	}\n"}}},
+		change("claim.dirs", "first", "return nil"),
+		change("attempt.publish", "made", "if a.Mine.in.kind == exclusive {\n		_ = a.lock.Dir.Mkdir(ctx, a.Mine.in.path())\n	}\n	$old")}},
 
-	{name: "a waiter removes one before it that lives", breaks: robs, config: "xxx", edits: []edit{{"queue.go",
-		"	case s.Due == 0:\n", "	case s.Due < 1<<62:\n"}}},
+	{name: "a waiter removes one before it that lives", breaks: robs, config: "xxx", edits: []edit{change("attempt.living", "lives", "case s.Due < 1<<62:\n		$body")}},
 
-	{name: "a turn begins when the predecessor has the lock, not when it ends", breaks: twoHolders, config: "xxx", edits: []edit{{"exclusive.go",
-		"		if err := a.pass(ctx, t, target); err != nil {\n			return nil, err\n		}\n	}\n	if err := a.turn(ctx, ",
-		"		if !a.line.servedUpTo(target) {\n			if err := a.pass(ctx, t, target); err != nil {\n				return nil, err\n			}\n		}\n	}\n	if err := a.turn(ctx, "}}},
+	{name: "a turn begins when the predecessor has the lock, not when it ends", breaks: twoHolders, config: "xxx", edits: []edit{change("attempt.takeExclusive", "turn", "if !a.line.servedUpTo(target) {\n			if err := a.pass(ctx, t, target); err != nil {\n				return nil, err\n			}\n		}")}},
 
-	{name: "a heartbeat does not look at its generation", breaks: silentLoss, config: "purge-hasty", edits: []edit{{"hold.go",
-		"		return h.named(ctx, op)\n", "		return nil\n"}}},
+	{name: "a heartbeat does not look at its generation", breaks: silentLoss, config: "purge-hasty", edits: []edit{change("hold.Heartbeat", "generation", "return nil")}},
 
-	{name: "a release does not look at its generation", breaks: silentLoss, config: "purge-hasty-release", edits: []edit{{"hold.go",
-		"	if !h.leaving {\n", "	if false {\n"}}},
+	{name: "a release does not look at its generation", breaks: silentLoss, config: "purge-hasty-release", edits: []edit{change("hold.Release", "look", "if false {$body}")}},
 
-	{name: "what a held lock needs looks unused", breaks: robs, config: "purge", edits: []edit{{"tend.go",
-		"	h.keep(ctx)\n", ""}}},
+	{name: "what a held lock needs looks unused", breaks: robs, config: "purge", edits: []edit{change("hold.Tend", "keep", "")}},
 
-	{name: "sweeping does not wait", breaks: robs, config: "tend", edits: []edit{{"tend.go",
-		"	if absent(err) || err == nil && seen.Due > 0 {", "	if absent(err) || seen.Of.path == \"\" {"}}},
+	{name: "sweeping does not wait", breaks: robs, config: "tend", edits: []edit{change("tending.look", "lives", "if absent(err) || seen.Of.path == \"\" {$body}")}},
 }

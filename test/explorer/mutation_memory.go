@@ -12,9 +12,9 @@ var memoryMutations = []mutation{
 	{name: "remembered from before the look, of files", breaks: robs, config: "link-short-beat", edits: beforeLook},
 
 	{name: "the sign of another holder", breaks: robs, config: "plain-short-next", edits: []edit{
-		{"memory.go", "	s := m.seen[id]\n", "	var s sighting\n	for _, other := range m.order() {\n		if m.seen[other].sign == short(sign) {\n			s = m.seen[other]\n		}\n	}\n"},
-		{"../mkdirlock/watcher.go", "	s.Sign = \"beat \" + beat\n", "	s.Sign = \"beat \" + strings.Split(beat, \".\")[0]\n"},
-		{"../mkdirlock/watcher.go", "	\"slices\"\n", "	\"slices\"\n	\"strings\"\n"}}},
+		change("Memory.Since", "whose", "var s sighting\n	for _, other := range m.order() {\n		if m.seen[other].sign == short(sign) {\n			s = m.seen[other]\n		}\n	}"),
+		elsewhere("../mkdirlock", "Lock.seen", "sign", "s.Sign = \"beat \" + strings.Split(beat, \".\")[0]"),
+		elsewhere("../mkdirlock", "import", "Lock.seen", `"strings"`)}},
 
 	{name: "a new sign with the time of the last", breaks: robs, config: "short", edits: newSign},
 	{name: "a new sign with the time of the last, of directories", breaks: robs, limit: 200_000, config: "plain-short", edits: newSign},
@@ -25,11 +25,11 @@ var memoryMutations = []mutation{
 }
 
 var (
-	anyBoot    = []edit{{"memory.go", "	if check != m.check(rest) {\n", "	if check == \"\" {\n"}}
+	anyBoot    = []edit{change("Memory.parse", "boot", "if check == \"\" {$body}")}
 	beforeLook = []edit{
-		{"watch.go", "	watched map[string]*watched\n}", "	watched map[string]*watched\n	before  time.Duration\n}"},
-		{"watch.go", "	seen, err := see(x.seen)\n", "	w.before = before\n	seen, err := see(x.seen)\n"},
-		{"watch.go", "w.request.Memory.Since(s.ID, s.Sign, t.since)", "w.request.Memory.Since(s.ID, s.Sign, w.before)"}}
-	newSign   = []edit{{"memory.go", "		s = sighting{sign: sign, since: now}\n", "		if s.sign = sign; s.since == 0 {\n			s.since = now\n		}\n"}}
-	noRespite = []edit{{"timer.go", "	if r.Grace <= 0 {\n", "	if r.Grace >= 0 {\n"}}
+		change("type Watcher", "", "before time.Duration"),
+		change("Watcher.Look", "before", "w.before = before\n	$old"),
+		change("Watcher.start", "since", "t.since = w.request.Memory.Since(s.ID, s.Sign, w.before)")}
+	newSign   = []edit{change("Memory.Since", "new-sign", "if s.sign = sign; s.since == 0 {\n			s.since = now\n		}")}
+	noRespite = []edit{change("timer.due", "grace", "if r.Grace >= 0 {$body}")}
 )

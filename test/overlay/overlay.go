@@ -13,13 +13,24 @@ import (
 	"strings"
 )
 
-// An Edit replaces a text that the file has exactly once. The file's path starts at the module's
-// root.
-type Edit struct{ File, Old, New string }
+// An Edit changes one statement, wherever it is in its function and however it is written.
+type Edit struct {
+	Package string // its directory, from the module's root
+	// In is the function: "remove", or "Lock.remove" for a method, also of a pointer. There are two
+	// more: "type T" adds the field New to the struct T, and "import" adds the import New to the
+	// file of the function Mark.
+	In string
+	// Mark names the statement, or the clause of a switch: the comment //rule:MARK, which the
+	// function has once, stands before it.
+	Mark string
+	// New takes the statement's place. In it $old is the statement as it was, and $body what is
+	// between its braces or, of a clause, after its colon. If New is empty, the statement goes.
+	New string
+}
 
 // Write writes into dir the changed files and the list of them that -overlay wants, and returns
-// the list's path. The edits of one file are made one after the other. An edit that does not
-// apply any more is an error.
+// the list's path. The edits of one file are made one after the other. An edit whose function or
+// mark is not there any more is an error.
 func Write(dir string, edits []Edit) (list string, err error) {
 	root, err := Root()
 	if err != nil {
@@ -29,6 +40,12 @@ func Write(dir string, edits []Edit) (list string, err error) {
 	if err != nil {
 		return "", err
 	}
+	return WriteFiles(dir, changed)
+}
+
+// WriteFiles is Write for files that are replaced as a whole: changed has their new texts by their
+// paths.
+func WriteFiles(dir string, changed map[string]string) (list string, err error) {
 	replace := map[string]string{} // by the original's path
 	for path, text := range changed {
 		replace[path] = filepath.Join(dir, fmt.Sprint(len(replace), filepath.Base(path)))
@@ -43,28 +60,13 @@ func Write(dir string, edits []Edit) (list string, err error) {
 func apply(root string, edits []Edit) (map[string]string, error) {
 	changed := map[string]string{}
 	for _, e := range edits {
-		path := filepath.Join(root, e.File)
-		if _, again := changed[path]; !again {
-			text, err := os.ReadFile(path)
-			if err != nil {
-				return nil, err
-			}
-			changed[path] = string(text)
-		}
-		text, err := e.apply(changed[path])
+		path, text, err := e.apply(root, changed)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("an edit does not apply any more: %s: %s, mark %q: %w", e.Package, e.In, e.Mark, err)
 		}
 		changed[path] = text
 	}
 	return changed, nil
-}
-
-func (e Edit) apply(text string) (string, error) {
-	if n := strings.Count(text, e.Old); n != 1 {
-		return "", fmt.Errorf("an edit does not apply any more: this is %d times in %s, not once:\n%s", n, e.File, e.Old)
-	}
-	return strings.Replace(text, e.Old, e.New, 1), nil
 }
 
 // writeList writes the list that -overlay wants: which file replaces which.

@@ -73,6 +73,7 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 func (a *attempt) Take(ctx context.Context) (backend.Hold, error) {
 	h, err := a.take(ctx)
 	if late, ok := errors.AsType[*lateError](err); ok {
+		//rule:withdraw
 		if left := a.Withdraw(ctx); left != nil {
 			return nil, left
 		}
@@ -113,11 +114,13 @@ func (a *attempt) take(ctx context.Context) (*hold, error) {
 		return nil, err
 	}
 	t := v.numbers.Newest()
+	//rule:listing-is-no-proof
 	if t > 0 { // a listing that lacks its reservation proves nothing: it is not one moment
 		target, err := a.holderOf(ctx, t) // 3
 		if err != nil {
 			return nil, err
 		}
+		//rule:own
 		if target == a.Mine.ticket {
 			return a.confirm(ctx, t)
 		}
@@ -138,6 +141,7 @@ func (a *attempt) look(ctx context.Context) (view, error) {
 	if err != nil {
 		return v, err
 	}
+	//rule:listed
 	if _, there := v.find(a.Mine.ticket); !there {
 		return v, cmp.Or(a.Mine.present(ctx), a.stale("our reservation"))
 	}
@@ -175,8 +179,10 @@ func (a *attempt) pass(ctx context.Context, v view, target ticket) error {
 	s, err := a.Others.Look(ctx, target)
 	_, listed := v.find(target)
 	switch {
+	//rule:just-listed
 	case absent(err) && listed: // mostly it was released meanwhile; the next listing tells
 		return backend.ErrAgain
+	//rule:absent
 	case absent(err):
 		return nil
 	case err != nil:
@@ -184,6 +190,7 @@ func (a *attempt) pass(ctx context.Context, v view, target ticket) error {
 	case s.Due > 0:
 		return a.held(ctx, v, s)
 	}
+	//rule:remove
 	if err := a.lock.remove(ctx, target); err != nil {
 		return err
 	}
@@ -197,13 +204,16 @@ func (a *attempt) pass(ctx context.Context, v view, target ticket) error {
 func (a *attempt) create(ctx context.Context, n uint64) (*hold, error) {
 	var last error
 	for range maxAsked {
+		//rule:create
 		err := a.lock.Store.Create(ctx, generationKey(n), []byte(a.Mine.ticket.String()))
 		switch {
 		case err == nil:
 			return a.confirm(ctx, n)
+		//rule:refused
 		case !errors.Is(err, ErrExists) && !unclear(err):
 			return nil, a.lock.fail("create generation", err)
 		}
+		//rule:no-answer
 		last = err
 		target, err := a.lock.target(ctx, n)
 		switch {
@@ -227,6 +237,7 @@ func (a *attempt) create(ctx context.Context, n uint64) (*hold, error) {
 // confirm is steps 7 and 8.
 func (a *attempt) confirm(ctx context.Context, n uint64) (*hold, error) {
 	a.Known = max(a.Known, n)
+	//rule:beat
 	if a.Mine.Confirmed < a.began { // our lease is counted from there
 		switch err := a.Mine.refresh(ctx); {
 		case errors.Is(err, generation.ErrBroken):
@@ -236,12 +247,14 @@ func (a *attempt) confirm(ctx context.Context, n uint64) (*hold, error) {
 		}
 	}
 	v, err := a.look(ctx)
+	//rule:late
 	late := a.Mine.Overdue()
 	switch {
 	case late && (err == nil || errors.Is(err, generation.ErrBroken)):
 		return nil, &lateError{n, v.numbers}
 	case err != nil:
 		return nil, err
+	//rule:newest
 	case v.numbers.Newest() != n:
 		return nil, generation.ErrBroken
 	}

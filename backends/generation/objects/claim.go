@@ -36,6 +36,7 @@ func (a *attempt) reserve(ctx context.Context) error {
 	if err == nil {
 		return nil
 	}
+	//rule:spoiled
 	a.Mine.Spoiled = true // whatever becomes of it, or did, it is not ours any more
 	if unclear(err) {
 		return errors.Join(generation.ErrBroken, err)
@@ -74,6 +75,7 @@ const firstRequest = "ask whether the lock could be released"
 func (c *claim) refresh(ctx context.Context) error {
 	return c.Refresh(ctx, func(ctx context.Context) error {
 		c.beats++
+		//rule:put
 		if err := c.lock.Store.Put(ctx, c.ticket.beat(), []byte(strconv.FormatUint(c.beats, 10)+" "+c.ticket.id+"\n")); err != nil {
 			return c.lock.fail("write a heartbeat", err)
 		}

@@ -38,13 +38,17 @@ func (h *hold) Heartbeat(ctx context.Context) error {
 // held looks whether the lock still is ours.
 func (h *hold) held(ctx context.Context, op string) error {
 	l := h.Mine.lock
+	//rule:reservation
 	_, err := l.sure(ctx, h.Mine.ticket.reservation())
 	if err == nil {
+		//rule:next
 		_, _, err = l.Store.Get(ctx, generationKey(h.Number+1)) // mostly there is none, and a look would not prove it
 		switch {
 		case err == nil:
 			err = ErrAbsent
+		//rule:no-next
 		case absent(err):
+			//rule:own
 			err = h.named(ctx)
 		}
 	}
@@ -61,6 +65,7 @@ func (h *hold) held(ctx context.Context, op string) error {
 // be there again: somebody who was stopped for long may make it, before it sees newer ones.
 func (h *hold) named(ctx context.Context) error {
 	_, content, err := h.Mine.lock.Store.Get(ctx, generationKey(h.Number))
+	//rule:whose
 	if err == nil && string(content) != h.Mine.ticket.String() {
 		err = ErrAbsent
 	}
@@ -78,12 +83,14 @@ func (h *hold) gone(ctx context.Context, op string) error {
 func (h *hold) Release(ctx context.Context) error {
 	const op = "remove our reservation"
 	l := h.Mine.lock
+	//rule:look
 	if !h.leaving {
 		if err := h.held(ctx, op); err != nil {
 			return err
 		}
 	}
 	h.leaving = true
+	//rule:delete
 	if err := l.Store.Delete(ctx, h.Mine.ticket.reservation()); err != nil {
 		return l.fail(op, err)
 	}

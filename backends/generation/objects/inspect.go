@@ -64,6 +64,7 @@ func (l *Lock) Break(ctx context.Context, id string) error {
 		return err
 	}
 	for _, p := range v.queue {
+		//rule:named
 		if p.ticket.id == id {
 			return l.remove(ctx, p.ticket)
 		}

@@ -69,6 +69,7 @@ func (a *attempt) nearest(ctx context.Context, v view, holder ticket) (observati
 		case absent(err):
 		case err != nil:
 			return observation{}, 0, a.lock.fail("look at a waiter", err)
+		//rule:lives
 		case s.Due > 0:
 			return s, len(line), nil
 		default:

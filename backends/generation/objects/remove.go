@@ -39,6 +39,7 @@ func (l *Lock) Remove(ctx context.Context, held backend.Hold) error {
 		return err
 	}
 	for _, n := range v.numbers {
+		//rule:older
 		if n < h.Number {
 			if err := l.Store.Delete(ctx, generationKey(n)); err != nil {
 				return l.fail("remove an old generation", err)

@@ -64,6 +64,7 @@ func unseen(err error) bool { return absent(err) || errors.Is(err, ErrNotFound) 
 func (l *Lock) sure(ctx context.Context, key string) (Object, error) {
 	o, err := l.Store.Head(ctx, key)
 	if unseen(err) {
+		//rule:ask
 		o, _, err = l.Store.Get(ctx, key)
 	}
 	return o, err

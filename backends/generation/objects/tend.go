@@ -41,6 +41,7 @@ func (h *hold) Tend(ctx context.Context) error {
 	}
 	for _, key := range slices.Sorted(maps.Keys(v.beats)) {
 		t, ok := parseTicket(strings.TrimPrefix(key, beatPrefix))
+		//rule:nobody
 		if _, there := v.find(t); ok && !there {
 			errs = errors.Join(errs, l.Store.Delete(ctx, key))
 		}
@@ -60,8 +61,10 @@ func (h *hold) tend(ctx context.Context, p place, silent time.Duration) error {
 		return nil
 	case err != nil:
 		return h.Mine.lock.fail("look at a waiter", err)
+	//rule:lives
 	case s.Due > 0:
 		return nil
 	}
+	//rule:remove
 	return h.Mine.lock.remove(ctx, p.ticket)
 }

@@ -27,10 +27,12 @@ func (l *Lock) see(ctx context.Context, w *watch.Watcher, of *ticket, last watch
 	} else {
 		made, err = l.sure(ctx, t.reservation())
 	}
+	//rule:unseen
 	if err != nil {
 		return watch.Seen{}, err
 	}
 	beat, _, err := l.Store.Get(ctx, t.beat()) // a look would not prove that there is none
+	//rule:no-beat
 	if absent(err) {
 		beat, err = made, nil
 	}
@@ -50,6 +52,7 @@ func (l *Lock) seen(t ticket, beat Object) watch.Seen {
 
 // sign changes with every heartbeat.
 func sign(o Object) string {
+	//rule:sign
 	return o.Key + " " + o.Tag + " " + o.Modified.UTC().Format(time.RFC3339Nano)
 }
 

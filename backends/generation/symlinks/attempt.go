@@ -120,6 +120,7 @@ func (a *attempt) vanished() error {
 // has one winner.
 func (a *attempt) publish(ctx context.Context, n uint64) (*hold, error) {
 	made := a.lock.Dir.Symlink(ctx, a.Mine.in.link(), lockName(n))
+	//rule:made
 	switch {
 	case made == nil:
 		return a.confirm(ctx, n)
@@ -157,9 +158,11 @@ func (a *attempt) confirm(ctx context.Context, n uint64) (*hold, error) {
 	if err != nil {
 		return nil, err
 	}
+	//rule:newest
 	if newest != n {
 		return nil, backend.ErrAgain
 	}
+	//rule:beat
 	if err := a.Mine.Beat(ctx); err != nil {
 		return nil, err
 	}

@@ -151,10 +151,12 @@ func (a *attempt) reserve(ctx context.Context, k kind, newest uint64) error {
 // Otherwise that request might still be on its way, and arrive after others have found that the
 // reservation of our generation is gone. If we cannot be sure, the next try makes another one.
 func (c *claim) ensure(ctx context.Context, doubt error) error {
+	//rule:doubt
 	if doubt == nil {
 		return nil
 	}
 	err := c.Beat(ctx)
+	//rule:spoiled
 	c.Spoiled = err != nil
 	return err
 }
@@ -162,6 +164,7 @@ func (c *claim) ensure(ctx context.Context, doubt error) error {
 // dirs are the directories of a reservation, in the order they are made.
 func (c *claim) dirs() []string {
 	if c.in.kind == exclusive {
+		//rule:first
 		return []string{c.in.path()}
 	}
 	return []string{c.in.path(), c.path()}
@@ -187,6 +190,7 @@ func (a *attempt) register(ctx context.Context, newest uint64) (t ticket, record
 		a.place = &ticket{since: newest, at: max(a.lock.Today().UnixMicro(), 0), lease: a.Request.Owner.Lease}
 	}
 	t = *a.place
+	//rule:id
 	r, record, err := backend.Signed(a.lock.Address, a.lock.Env, a.Request.Owner, owner.Record.Format)
 	if err != nil {
 		return t, record, err

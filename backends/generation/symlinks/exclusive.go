@@ -30,12 +30,14 @@ func (a *attempt) takeExclusive(ctx context.Context) (*hold, error) {
 	var target entry
 	if t > 0 {
 		target, err = a.lock.target(ctx, t)
+		//rule:unseen
 		if err != nil {
 			return nil, err
 		}
 		if target == a.Mine.in {
 			return a.confirmUnseen(ctx, t)
 		}
+		//rule:turn
 		if err := a.pass(ctx, t, target); err != nil {
 			return nil, err
 		}
@@ -138,6 +140,7 @@ func (a *attempt) breakHolder(ctx context.Context, e entry, s observation) error
 // breakDead removes, by its ticket, what a dead locker has. Its error is nil once that is gone.
 // It reports whether our removal succeeded.
 func (a *attempt) breakDead(ctx context.Context, e entry, s observation) (bool, error) {
+	//rule:remove
 	err := a.lock.remove(ctx, e, s.Of.ticket)
 	switch {
 	case unclear(err):

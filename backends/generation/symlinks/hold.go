@@ -36,7 +36,9 @@ func (h *hold) Heartbeat(ctx context.Context) error {
 	err := h.Mine.lock.Dir.Touch(ctx, h.Mine.path())
 	switch {
 	case err == nil:
+		//rule:generation
 		return h.named(ctx, op)
+	//rule:gone
 	case gone(err):
 		return h.lost(ctx, op)
 	}
@@ -71,14 +73,17 @@ func (h *hold) lost(ctx context.Context, op string) error {
 func (h *hold) Release(ctx context.Context) error {
 	const op = "remove our reservation"
 	l := h.Mine.lock
+	//rule:look
 	if !h.leaving {
 		if err := h.named(ctx, op); err != nil {
 			return err
 		}
 	}
 	h.leaving = true
+	//rule:remove
 	err := l.remove(ctx, h.Mine.in, h.Mine.ticket)
 	switch {
+	//rule:gone
 	case absent(err):
 		if err := h.succeeded(ctx); err != nil {
 			return err

@@ -245,6 +245,7 @@ func (a *attempt) living(ctx context.Context, e entry) (observation, bool, error
 		return s, false, nil
 	case err != nil:
 		return s, false, a.lock.Fail("look at a waiter", err)
+	//rule:lives
 	case s.Due == 0:
 		_, err := a.breakDead(ctx, e, s)
 		return s, false, err

@@ -121,6 +121,7 @@ func (a *attempt) candidate(ctx context.Context, t uint64, target entry) (*claim
 // publishShared is step F.
 func (a *attempt) publishShared(ctx context.Context, n uint64) (*hold, error) {
 	e := entry{shared, a.Mine.ticket}
+	//rule:staged
 	err := a.lock.Dir.Rename(ctx, a.Mine.in.path(), e.path())
 	switch {
 	case absent(err):

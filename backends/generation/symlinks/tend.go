@@ -18,6 +18,7 @@ import (
 // no time for.
 func (h *hold) Tend(ctx context.Context) error {
 	l := h.Mine.lock
+	//rule:keep
 	h.keep(ctx)
 	names, err := l.names(ctx, Reservations)
 	if err != nil {
@@ -152,6 +153,7 @@ func (s *tending) both(ctx context.Context, e entry, t ticket) error {
 // look watches one thing, and removes it when its time has come. Our own is alive.
 func (s *tending) look(ctx context.Context, path string, t ticket, remove func() error) error {
 	seen, err := s.others.Look(ctx, spot{path, t})
+	//rule:lives
 	if absent(err) || err == nil && seen.Due > 0 {
 		return nil
 	}

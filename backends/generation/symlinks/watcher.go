@@ -30,6 +30,7 @@ func (l *Lock) see(ctx context.Context, w *watch.Watcher, at *spot, last watch.S
 		return watch.Seen{}, err
 	}
 	t := at.ticket
+	//rule:sign
 	s := watch.Seen{ID: t.id, Sign: sight.Sign, Lasting: watch.IsFine(sight.Modified), Lease: t.lease, Since: time.UnixMicro(t.at), Beat: sight.Modified,
 		Record: last.Record, Note: last.Note}
 	if s.Record == nil {
@@ -38,6 +39,7 @@ func (l *Lock) see(ctx context.Context, w *watch.Watcher, at *spot, last watch.S
 	s.Verdict = l.Verdict(s.Record)
 	// The lease is the ticket's, because the record may be missing or forged.
 	s.Rules = []watch.Rule{w.Rule(s.Verdict, max(t.lease, l.LeastLease))}
+	//rule:clock
 	return s, nil
 }
 

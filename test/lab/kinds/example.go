@@ -23,16 +23,12 @@ func example(t testing.TB) (program string) {
 		t.Fatal(err)
 	}
 	main := filepath.Join(root, "cmd/locksmith/main.go")
-	old, err := os.ReadFile(main)
-	if err != nil {
-		t.Fatal(err)
-	}
 	text, err := os.ReadFile(filepath.Join(root, "cmd/locksmith/cli/example_with_test.go"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	list, err := overlay.Write(dir, []overlay.Edit{{File: "cmd/locksmith/main.go", Old: string(old), New: asProgram(t, string(text))}})
+	list, err := overlay.WriteFiles(dir, map[string]string{main: asProgram(t, string(text))})
 	if err != nil {
 		t.Fatal(err)
 	}
