@@ -14,49 +14,14 @@ import (
 	"locksmith/protocol"
 )
 
-// An acquisition is the attempt to get a lock, with one helper or, as a policy says, with
-// several in turn.
+// An acquisition is the attempt to get a lock.
 type acquisition struct {
 	config
-	name  string     // the lock, or the locks, in messages
-	held  *HeldError // the last holder that was seen; nil: none
-	begun time.Time
-	// What the policy said last, and how often it was asked.
-	pause time.Duration // 0: the helper shall wait
-	asked int
-}
-
-// try starts a helper with flags that say how long to wait. It follows the holders that the
-// helper sees if events is set.
-func (a *acquisition) try(ctx context.Context, waitFlags []string, events bool) (*Lock, error) {
-	if ctx.Err() != nil {
-		return nil, a.stopped(ctx)
-	}
-	h, err := a.start(ctx, a.name, waitFlags, events)
-	if err != nil {
-		return nil, err
-	}
-	for {
-		select {
-		case held := <-h.seen:
-			if err := a.follow(h, held); err != nil {
-				return nil, err
-			}
-		case first := <-h.lines:
-			if first.err == nil && first.line.Word == protocol.WordBusy {
-				if err := a.answer(h, first.line); err != nil {
-					return nil, err
-				}
-				continue
-			}
-			return a.outcome(ctx, h, first)
-		case <-ctx.Done():
-			if first, answered := a.late(ctx, h); answered {
-				return a.outcome(ctx, h, first)
-			}
-			return nil, a.leave(ctx, h)
-		}
-	}
+	callers context.Context // without the client's own bound
+	name    string          // the lock, or the locks, in messages
+	held    *HeldError      // the last holder that was seen; nil: none
+	begun   time.Time
+	asked   int // how often the policy was
 }
 
 const (
@@ -68,20 +33,37 @@ const (
 	serverAnswers = 30*time.Second + answersIn
 )
 
-// bounded is ctx, which ends, too, when a helper ought to have answered that has a timeout. Beside a
-// policy it is this program that counts the time.
-func (a *acquisition) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
-	if a.timeout == nil {
-		return ctx, func() {}
+// acquire starts a helper, and waits until it has the lock.
+func acquire(ctx context.Context, c config) (*Lock, error) {
+	a := &acquisition{config: c, callers: ctx, name: nameOf(c.locks), begun: time.Now()}
+	if ctx.Err() != nil {
+		return nil, a.stopped(ctx)
 	}
-	limit := *a.timeout
-	switch {
-	case limit == 0 && !a.isHere():
-		limit = serverAnswers
-	case a.policy == nil || limit == 0:
-		limit += min(answersIn, math.MaxInt64-limit)
+	if a.timeout != nil {
+		limit := *a.timeout + min(answersIn, math.MaxInt64-*a.timeout)
+		if a.once() && !a.isHere() {
+			limit = serverAnswers
+		}
+		bounded, cancel := context.WithTimeoutCause(ctx, limit, outOfTime(limit))
+		defer cancel()
+		ctx = bounded
 	}
-	return context.WithTimeoutCause(ctx, limit, outOfTime(limit))
+	h, err := a.start(ctx, a.name)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		first, err := a.hear(ctx, h)
+		switch {
+		case err != nil:
+			return nil, err
+		case first.err != nil || first.line.Word != protocol.WordBusy:
+			return a.outcome(ctx, h, first)
+		}
+		if err := a.answer(h, first.line); err != nil {
+			return nil, err
+		}
+	}
 }
 
 // isHere reports whether no lock can be on a server. A profile may be of one.
@@ -92,13 +74,20 @@ func (a *acquisition) isHere() bool {
 	})
 }
 
-// late returns the helper's first line if it was there in time, and it was this process that did
-// not run.
-func (a *acquisition) late(ctx context.Context, h *helper) (first reading, answered bool) {
-	if _, isTimeout := context.Cause(ctx).(outOfTime); !isTimeout || a.policy != nil && !a.once() {
-		return reading{}, false
+// hear returns the helper's next line. At the end of ctx the helper ends. If it is the client's own
+// time that is over, it may be this process that did not run: then the line is there.
+func (a *acquisition) hear(ctx context.Context, h *helper) (reading, error) {
+	select {
+	case line := <-h.lines:
+		return line, nil
+	case <-ctx.Done():
 	}
-	return hear(context.Background(), h.lines, looksAgain)
+	if _, isTimeout := context.Cause(ctx).(outOfTime); isTimeout {
+		if line, answered := hear(a.callers, h.lines, looksAgain); answered {
+			return line, nil
+		}
+	}
+	return reading{}, a.leave(ctx, h)
 }
 
 // outcome is what comes of a helper's first line.
@@ -108,7 +97,7 @@ func (a *acquisition) outcome(ctx context.Context, h *helper, first reading) (*L
 		if a.any { // now it is known which one
 			name = cmp.Or(first.line.Value("lock"), name)
 		}
-		lock, err := newLock(ctx, name, a.locks, h, first.line)
+		lock, err := newLock(a.callers, name, a.locks, h, first.line)
 		if err == nil {
 			lock.waited = time.Since(a.begun)
 			if a.any {
@@ -151,13 +140,14 @@ func (a *acquisition) leave(ctx context.Context, h *helper) error {
 	if _, isHeld := last.Get("held"); isHeld {
 		a.held = a.heldBy(last)
 	}
+	err := a.stopped(ctx)
 	switch {
 	case h.killed.Load():
-		return fmt.Errorf("%w; the helper did not end in time and was killed: see locksmith status %s", a.stopped(ctx), a.name)
+		return fmt.Errorf("%w; the helper did not end in time and was killed: see locksmith status %s", err, a.name)
 	case !hasEnded:
-		return fmt.Errorf("%w; the helper has not ended yet: within %v it does, or is killed; see locksmith status %s", a.stopped(ctx), h.grace, a.name)
+		return fmt.Errorf("%w; the helper has not ended yet: within %v it does, or is killed; see locksmith status %s", err, h.grace, a.name)
 	}
-	return a.stopped(ctx)
+	return err
 }
 
 // stopped is the error at the end of ctx, with the holder that was seen.
@@ -177,23 +167,26 @@ func (a *acquisition) stopped(ctx context.Context) error {
 
 // refusal explains a first line that is not OK.
 func (a *acquisition) refusal(h *helper, first reading) error {
-	address := a.name
+	nonsense := &ProtocolError{Lock: a.name, Helper: h.String(), Itself: h.itself, Err: first.err}
 	switch {
 	case errors.Is(first.err, io.EOF):
-		return &ProtocolError{Lock: address, Helper: h.String(), Itself: h.itself, Err: fmt.Errorf("it ended without a line (%s)", h.fate())}
+		nonsense.Err = fmt.Errorf("it ended without a line (%s)", h.fate())
+		return nonsense
 	case first.err != nil:
-		return &ProtocolError{Lock: address, Helper: h.String(), Itself: h.itself, Err: first.err}
+		return nonsense
 	case first.line.Word != protocol.WordErr:
-		return &ProtocolError{Lock: address, Helper: h.String(), Itself: h.itself, Err: fmt.Errorf("its first line is %s", first.line.Word)}
+		nonsense.Err = fmt.Errorf("its first line is %s", first.line.Word)
+		return nonsense
 	}
 	code := protocol.Code(first.line.Value("code"))
 	if code == protocol.Held || code == protocol.Timeout {
 		return a.heldBy(first.line)
 	}
-	return &HelperError{Lock: address, Code: code, Text: first.line.Text}
+	return &HelperError{Lock: a.name, Code: code, Text: first.line.Text}
 }
 
-// heldBy is the error that an ERR line with a holder stands for.
+// heldBy is the error that a line with a holder stands for.
 func (a *acquisition) heldBy(l protocol.Line) *HeldError {
-	return &HeldError{Lock: a.name, Code: protocol.Code(l.Value("code")), Holder: protocol.ParseHolder(l), Text: l.Text, Waited: time.Since(a.begun)}
+	code := cmp.Or(protocol.Code(l.Value("code")), protocol.Held) // BUSY has none
+	return &HeldError{Lock: a.name, Code: code, Holder: protocol.ParseHolder(l), Text: l.Text, Waited: time.Since(a.begun)}
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"locksmith/client"
+	"locksmith/protocol"
 	"locksmith/test/lab"
 )
 
@@ -81,7 +82,7 @@ func TestFrozenHelper(t *testing.T) {
 			var err error
 			comesBack(t, func() { err = call(t.Context(), client.Helper(script), client.KillAfter(100*time.Millisecond)) })
 			refused, ok := errors.AsType[*client.HelperError](err)
-			if !ok || refused.Code != client.CodeUnreachable || !strings.Contains(refused.Text, "local:/x: no answer within ") {
+			if !ok || refused.Code != protocol.Unreachable || !strings.Contains(refused.Text, "local:/x: no answer within ") {
 				t.Errorf("it says %v, want that there was no answer", err)
 			}
 			for _, pid := range reads(t, pids) {
@@ -158,7 +159,7 @@ func TestDoAfterLoss(t *testing.T) {
 			lab.Stop(t, pid)
 			return hasEnded(t, ctx)
 		}, client.Lease(2*time.Second), client.KillAfter(time.Hour))
-		if lost, ok := errors.AsType[*client.LostError](err); !ok || lost.Code != client.CodeExpired {
+		if lost, ok := errors.AsType[*client.LostError](err); !ok || lost.Code != protocol.Expired {
 			t.Errorf("it says %v, want a loss", err)
 		}
 	})

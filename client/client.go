@@ -5,32 +5,62 @@
 //		return bill(ctx) // ctx ends with the caller's, and when the lock is lost
 //	})
 //
-// Acquire and Release are for what does not fit into a function. Acquire waits for as long as its
-// context allows, TryAcquire does not wait, and Release returns when the lock has been removed. A
-// program that uses them looks at two things beside its own context. Lock.Context ends with the
-// lock, and not when the program's own context ends. The error of Release tells of a loss. A
-// program that crashes or is killed needs to do nothing: the helper notices, and releases.
+// [Acquire] and [Lock.Release] are for what does not fit into a function, and [TryAcquire] does not
+// wait. With the options [And] and [Or] each of them is for several locks. A service that takes a
+// lock for each request has a [Pool]. [Key] names a lock by what comes from outside, as the name of a
+// customer does. A program that crashes or is killed needs to do nothing: the helper notices, and
+// releases.
 //
-// A service that takes a lock for each request has a Pool: its helpers serve one lock after
-// another.
+// # Addresses
 //
-// The helper is what the option Helper says, else the program whose path is in $LOCKSMITH, else
-// this program itself after Init, else locksmith on PATH.
+// An address names a lock: its kind, and where it is. All who lock write it alike. The path is
+// absolute, and has %25 for a percent sign and %3F for a question mark. Options of the kind follow
+// a question mark. An address without a colon is the name of a profile, a file of settings.
 //
-// Errors: ErrHeld, with *HeldError for who holds the lock; ErrNoHelper; *HelperError for what
-// else the helper said; *ProtocolError for a helper that does not speak the protocol; and the
-// context's error and its cause, with ErrHeld as well if a holder was seen.
+//	local:/path             a lock file, for the processes of one machine
+//	flock:/path             the kernel's lock on a file, that of flock(1); can be shared
+//	nfs:/path               links in a directory, for hosts that mount it; shared, tokens
+//	sftp://user@host/path   the same on an SFTP server; shared, tokens
+//	ftp://user@host/path    a directory on an FTP server, or ftps:
+//	s3://bucket/path        objects in a store; tokens
+//	mkdir:/path             a directory, as scripts make and remove it
+//	link:/path              a lock file, as dotlockfile makes it
 //
-// A loss is ErrLost: it closes Lost, cancels Context with a *LostError as its cause, and is
-// returned by Err, Release and Do. A program that ignores context.Canceled asks for ErrLost
-// first. A helper that gets SIGTERM releases, which is a loss too: systemd sends SIGTERM to
+// With ?style=dir those of mkdir: and ftp: can be shared, too, and have tokens.
+//
+// # Defaults
+//
+// A lock is exclusive. [Acquire] waits for as long as its context lasts. The lease is 60 s: a
+// helper sends a heartbeat every 15 s or sooner, a loss is told 45 s after the last one that counts, and
+// others may break the lock of a helper that they have watched in silence for 60 s. A helper has 15 s to end
+// before it is killed.
+//
+// A call that has a bound comes back within that and two seconds, whatever its helper does. The bound
+// of [TryAcquire] is 0, so it has two seconds, but 32 for a lock on a server or of a profile. A context
+// that ends ends the call at once. A helper that has not ended by then does so behind the call, or
+// is killed. Until then it may still have the lock, and the next try may meet it.
+//
+// The helper is what the option [Helper] says, else the program whose path is in $LOCKSMITH, else
+// this program itself after [Init], else locksmith on PATH.
+//
+// # Errors
+//
+// [ErrHeld], with *[HeldError] for who holds the lock; [ErrUsage], for a call that makes no sense;
+// [ErrNoHelper]; *[HelperError] for what else the helper said; *[ProtocolError] for a helper that
+// does not speak the protocol; and the context's error and its cause, with ErrHeld as well if a
+// holder was seen.
+//
+// # Losses
+//
+// A loss is [ErrLost]: it closes [Lock.Lost], ends [Lock.Context] with a *[LostError] as the cause, and is
+// returned by [Lock.Err], [Lock.Release] and [Do]. A program that ignores context.Canceled asks for
+// ErrLost first. A helper that gets SIGTERM releases, which is a loss too: systemd sends SIGTERM to
 // every process of a service, unless told KillMode=mixed.
 //
-// Caveat: between the moment a lock is lost and the moment the program stops, the program works
-// without it. Where that must not be, pass Token on to what the lock guards, and let that refuse
-// older tokens. In the function that Do calls, the token is FromContext(ctx).Token(). Ask for a
-// lock with a token by the option Fenced: local:, flock:, link:, and mkdir: and ftp: without
-// ?style=dir have no tokens, and a comparison with 0 guards nothing.
+// Between the moment a lock is lost and the moment the program stops, the program works without it.
+// Where that must not be, pass [Lock.Token] on to what the lock guards, and let that refuse older
+// tokens. In the function that Do calls, the token is FromContext(ctx).Token(). Ask for a lock with
+// a token by the option [Fenced]: a comparison with 0 guards nothing.
 package client
 
 import (
@@ -39,90 +69,48 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
-	"locksmith/client/internal/faking"
-	"locksmith/protocol"
 )
 
 // defaultGrace is longer than a helper needs that cannot release its lock, and says so. It tries
 // for 10 s (--release-timeout), after an answer for which it may be waiting already.
 const defaultGrace = 15 * time.Second
 
-// Do acquires the lock at an address, or of a profile, does the work, and releases the lock. The
-// context of the work ends when ctx does, and when the lock is lost, with the *LostError as its
+// Do acquires the lock at an address, does the work, and releases the lock. The work's context is
+// [Lock.Context]: it ends when ctx does, and when the lock is lost, with the *LostError as its
 // cause. Then the work has to stop. Do returns what the work returns. If the lock was lost, or
 // could not be released, Do returns that *LostError instead. Its text and its field Work have the
 // work's error. errors.Is finds ErrLost in the *LostError, and context.Canceled only if ctx
-// itself has ended. Without the lock there is no work, and the errors are those of Acquire.
-// FromContext of the work's context is the lock, with its token.
+// itself has ended. Without the lock there is no work, and the errors are those of [Acquire].
 func Do(ctx context.Context, address string, work func(ctx context.Context) error, options ...Option) error {
-	return do(ctx, work, func() (*Lock, error) { return Acquire(ctx, address, options...) })
+	return (*Pool)(nil).Do(ctx, address, work, options...)
 }
 
-func do(ctx context.Context, work func(context.Context) error, acquire func() (*Lock, error)) (err error) {
-	lock, err := acquire()
-	if err != nil {
-		return err
-	}
-	callers := ctx
-	ctx, cancel := context.WithCancelCause(context.WithValue(ctx, lockKey{}, lock))
-	held := lock.Context()
-	context.AfterFunc(held, func() { cancel(context.Cause(held)) })
+// Acquire acquires the lock at an address, and waits for it until ctx ends. After that the end of
+// ctx ends [Lock.Context], and releases nothing. To bound the wait alone is for the option
+// [Timeout].
+func Acquire(ctx context.Context, address string, options ...Option) (*Lock, error) {
+	return (*Pool)(nil).Acquire(ctx, address, options...)
+}
+
+// TryAcquire is [Acquire] that does not wait, whatever the options say. The error is ErrHeld if
+// another holder has the lock.
+func TryAcquire(ctx context.Context, address string, options ...Option) (*Lock, error) {
+	return (*Pool)(nil).TryAcquire(ctx, address, options...)
+}
+
+// do does the work under a lock, and releases it.
+func (l *Lock) do(callers context.Context, work func(context.Context) error) (err error) {
 	defer func() { // after a panic, too
-		cancel(ErrReleased) // before another process can have the lock
-		_ = lock.Release()
+		_ = l.Release()
 		select {
-		case <-lock.ended: // if the work has called Release, too
-		case <-lock.lost:
+		case <-l.ended: // if the work has called Release, too
+		case <-l.lost:
 		}
-		if loss, isLost := errors.AsType[*LostError](lock.Err()); isLost {
+		if loss, isLost := errors.AsType[*LostError](l.Err()); isLost {
 			err = loss.during(err, callers)
 		}
 	}()
-	return work(ctx)
-}
-
-// Acquire acquires the lock at an address, or of a profile, and waits for it until ctx ends. ctx
-// is for the acquisition only: its end does not release a lock that is held. See the package
-// comment for the errors.
-func Acquire(ctx context.Context, address string, options ...Option) (*Lock, error) {
-	return AcquireSet(ctx, []string{address}, options...)
-}
-
-// TryAcquire is Acquire that does not wait, whatever the options say. The error is ErrHeld if
-// another holder has the lock.
-func TryAcquire(ctx context.Context, address string, options ...Option) (*Lock, error) {
-	return Acquire(ctx, address, append(options[:len(options):len(options)], Timeout(0))...)
-}
-
-// AcquireSet is Acquire for several locks of any kinds, all or none. One helper takes them, and
-// does not wait in a circle with other sets. "shared:" or "exclusive:" before an address is for
-// that lock, the option Shared for all others. The loss of one is the loss of all. One to 1,024
-// addresses may be given; one that comes twice is taken once.
-func AcquireSet(ctx context.Context, addresses []string, options ...Option) (*Lock, error) {
-	c := config{grace: defaultGrace, locks: addresses, fake: faking.From(ctx)}
-	for _, o := range options {
-		o(&c)
-	}
-	a := &acquisition{config: c, name: nameOf(addresses), begun: time.Now()}
-	ctx, cancel := a.bounded(ctx)
-	defer cancel()
-	switch {
-	case c.policy == nil || c.once():
-		return a.try(ctx, c.waitFlags(), c.waiting != nil && !c.once())
-	case c.retries != nil:
-		return nil, &HelperError{Lock: a.name, Code: protocol.Usage,
-			Text: fmt.Sprintf("%s: acquire: the option Retries does not go with Wait, whose policy counts the tries: let it give up", a.name)}
-	}
-	return a.byPolicy(ctx)
-}
-
-// AcquireAny is Acquire for whichever of several locks is free first. It waits for all of them
-// at once, and never holds two. Lock.Index tells which it is. A lock that cannot be had is left
-// out, unless there is no other.
-func AcquireAny(ctx context.Context, addresses []string, options ...Option) (*Lock, error) {
-	isAny := func(c *config) { c.any = true }
-	return AcquireSet(ctx, addresses, append(options[:len(options):len(options)], flag("--any"), isAny)...)
+	return work(l.Context())
 }
 
 // nameOf is the lock, or the locks, in messages.

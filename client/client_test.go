@@ -9,11 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
-
-	"github.com/hashicorp/go-hclog"
 
 	"locksmith/client"
 	"locksmith/cmd/locksmith/cli"
@@ -108,7 +105,7 @@ func helperPID(t *testing.T, path string) int {
 
 func TestAcquireRelease(t *testing.T) {
 	address, path := newLock(t)
-	l := acquire(t, address, client.Lease(20*time.Second), client.Respite(time.Second), client.Strict(), client.Meta(map[string]string{"job": "two words"}))
+	l := acquire(t, address, client.Lease(20*time.Second), client.Tuning{Respite: time.Second}, client.Strict(), client.Meta(map[string]string{"job": "two words"}))
 	raw, err := os.ReadFile(path)
 	if err != nil || !strings.Contains(string(raw), "meta.job=two%20words") || !strings.Contains(string(raw), "lease_ms=20000") {
 		t.Errorf("options Lease and Meta are not in the lock file: %q, %v", raw, err)
@@ -163,16 +160,23 @@ func TestCancelledWaitLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestHoldOutlivesAcquireContext(t *testing.T) {
+// TestContextEnds: the end of the caller's context ends the lock's, with its cause, and releases nothing.
+func TestContextEnds(t *testing.T) {
 	address, _ := newLock(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	l, err := client.Acquire(ctx, address)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	l, err := client.Acquire(ctx, address, client.Timeout(timeout)) // whose end does not matter
 	if err != nil {
 		t.Fatal(err)
 	}
-	cancel()
-	if l.Context().Err() != nil || l.Err() != nil {
-		t.Error("the end of the context of Acquire ended the lock")
+	if l.Context().Err() != nil {
+		t.Error("the context of a lock that is held has ended")
+	}
+	cancel(errWork)
+	if cause := hasEnded(t, l.Context()); cause != errWork || l.Err() != nil {
+		t.Errorf("the cause is %v, the loss %v; want that of the caller, and none", cause, l.Err())
+	}
+	if _, err := client.TryAcquire(t.Context(), address); !errors.Is(err, client.ErrHeld) {
+		t.Errorf("the lock is not held any more: %v", err)
 	}
 	if err := l.Release(); err != nil {
 		t.Error(err)
@@ -181,7 +185,7 @@ func TestHoldOutlivesAcquireContext(t *testing.T) {
 
 func TestLockRemoved(t *testing.T) {
 	address, path := newLock(t)
-	l := acquire(t, address, client.Refresh(time.Second))
+	l := acquire(t, address, client.Tuning{Refresh: time.Second})
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +219,7 @@ func TestHeartbeats(t *testing.T) {
 	address, path := newLock(t)
 	said := path + ".said"
 	ours := client.Helper("sh", "-c", `LOCKSMITH_SELF_HELPER=1 "$@" | tee "$0"`, said, os.Args[0])
-	l := acquire(t, address, client.Refresh(time.Second), ours)
+	l := acquire(t, address, client.Tuning{Refresh: time.Second}, ours)
 	lab.Eventually(t, "two heartbeats", func() bool {
 		text, err := os.ReadFile(said)
 		return err == nil && strings.Count(string(text), "\n"+protocol.WordBeat) >= 2
@@ -421,7 +425,7 @@ func TestWaitPolicy(t *testing.T) {
 // lock was held.
 func TestTimeoutAndRetries(t *testing.T) {
 	address, _ := newLock(t)
-	l := acquire(t, address, client.Lease(time.Minute), client.Refresh(time.Second))
+	l := acquire(t, address, client.Lease(time.Minute), client.Tuning{Refresh: time.Second})
 	for _, limit := range []client.Option{client.Retries(0), client.Timeout(10 * time.Millisecond)} {
 		_, err := client.Acquire(t.Context(), address, limit)
 		var held *client.HeldError
@@ -429,45 +433,20 @@ func TestTimeoutAndRetries(t *testing.T) {
 			t.Errorf("Acquire returns %v, want a HeldError of the code timeout with the holder", err)
 		}
 	}
-	if l.Held() != 0 {
-		t.Errorf("Held is %v before the release, want 0", l.Held())
+	if l.HeldFor() != 0 {
+		t.Errorf("Held is %v before the release, want 0", l.HeldFor())
 	}
 	time.Sleep(2 * time.Millisecond)
-	if err := l.Release(); err != nil || l.Held() < 2*time.Millisecond || l.Waited() < 0 {
-		t.Errorf("Release returns %v; Held is %v, want 2ms at least; Waited is %v", err, l.Held(), l.Waited())
+	if err := l.Release(); err != nil || l.HeldFor() < 2*time.Millisecond || l.Waited() < 0 {
+		t.Errorf("Release returns %v; Held is %v, want 2ms at least; Waited is %v", err, l.HeldFor(), l.Waited())
 	}
 }
 
-func TestLogger(t *testing.T) {
-	address, _ := newLock(t)
-	var mu sync.Mutex
-	var out strings.Builder
-	logger := hclog.New(&hclog.LoggerOptions{Output: lockedWriter{&mu, &out}, Level: hclog.Debug, Mutex: nil})
-	if err := acquire(t, address, client.Logger(logger)).Release(); err != nil {
-		t.Fatal(err)
-	}
-	mu.Lock()
-	defer mu.Unlock()
-	if s := out.String(); !strings.Contains(s, "acquired") || !strings.Contains(s, address) {
-		t.Errorf("the logger got %q, want the helper's line of the acquisition", s)
-	}
-}
-
-type lockedWriter struct {
-	mu *sync.Mutex
-	w  *strings.Builder
-}
-
-func (l lockedWriter) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.w.Write(p)
-}
-
-func TestAcquireSet(t *testing.T) {
+// TestAnd: all of several locks are held, or none.
+func TestAnd(t *testing.T) {
 	dir := t.TempDir()
 	one, two, three := "local:"+filepath.Join(dir, "one"), "nfs:"+filepath.Join(dir, "two"), "mkdir:"+filepath.Join(dir, "three")
-	set, err := client.AcquireSet(t.Context(), []string{one, "shared:" + two, three})
+	set, err := client.Acquire(t.Context(), one, client.And("shared:"+two, three))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -482,8 +461,8 @@ func TestAcquireSet(t *testing.T) {
 	}
 	second := acquire(t, two, client.Shared())
 	var held *client.HeldError
-	if _, err := client.AcquireSet(t.Context(), []string{three, one}, client.Timeout(0)); !errors.As(err, &held) {
-		t.Errorf("a set that overlaps a held one: AcquireSet returns %v, want a HeldError", err)
+	if _, err := client.Acquire(t.Context(), three, client.And(one), client.Timeout(0)); !errors.As(err, &held) {
+		t.Errorf("a set that overlaps a held one: Acquire returns %v, want a HeldError", err)
 	}
 	if err := second.Release(); err != nil {
 		t.Error(err)
@@ -495,23 +474,23 @@ func TestAcquireSet(t *testing.T) {
 	mustBeFree(t, filepath.Join(dir, "three"))
 }
 
-// TestAcquireAny: AcquireAny holds one lock, tells which, and leaves no trace at the others.
-func TestAcquireAny(t *testing.T) {
+// TestOr: Or holds one lock, tells which, and leaves no trace at the others.
+func TestOr(t *testing.T) {
 	dir := t.TempDir()
 	one, two := "nfs:"+filepath.Join(dir, "one"), "local:"+filepath.Join(dir, "two")
-	first, err := client.AcquireAny(t.Context(), []string{one, two})
+	first, err := client.Acquire(t.Context(), one, client.Or(two))
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := client.AcquireAny(t.Context(), []string{one, two}, client.Timeout(0))
+	second, err := client.Acquire(t.Context(), one, client.Or(two), client.Timeout(0))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := []string{first.Address(), second.Address()}; !slices.Contains(got, one) || !slices.Contains(got, two) {
-		t.Errorf("two AcquireAny hold %v, want one lock each", got)
+		t.Errorf("two calls hold %v, want one lock each", got)
 	}
-	if _, err := client.AcquireAny(t.Context(), []string{one, two}, client.Timeout(0)); !errors.Is(err, client.ErrHeld) {
-		t.Errorf("a third AcquireAny returns %v, want ErrHeld", err)
+	if _, err := client.Acquire(t.Context(), one, client.Or(two), client.Timeout(0)); !errors.Is(err, client.ErrHeld) {
+		t.Errorf("a third call returns %v, want ErrHeld", err)
 	}
 	if err := errors.Join(first.Release(), second.Release()); err != nil {
 		t.Error(err)
@@ -523,7 +502,7 @@ func TestAcquireAny(t *testing.T) {
 func TestSetLoss(t *testing.T) {
 	dir := t.TempDir()
 	one, two := filepath.Join(dir, "one"), filepath.Join(dir, "two")
-	set, err := client.AcquireSet(t.Context(), []string{"local:" + one, "local:" + two}, client.Refresh(time.Second))
+	set, err := client.Acquire(t.Context(), "local:"+one, client.And("local:"+two), client.Tuning{Refresh: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -93,12 +93,12 @@ func TestOnlyOurRemains(t *testing.T) {
 // withHelper acquires locks with a lease that no test waits for, and returns their helper's pid.
 func withHelper(t *testing.T, locks []string, options ...client.Option) (*client.Lock, int) {
 	t.Helper()
-	l, err := client.AcquireSet(t.Context(), locks, append(options, client.Lease(time.Hour))...)
+	l, err := client.Acquire(t.Context(), locks[0], append(options, client.And(locks[1:]...), client.Lease(time.Hour))...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = l.Release() })
-	_, err = client.TryAcquire(t.Context(), strings.TrimPrefix(locks[0], "exclusive:"))
+	_, err = client.Acquire(t.Context(), strings.TrimPrefix(locks[0], "exclusive:"), client.Retries(0))
 	held, ok := errors.AsType[*client.HeldError](err)
 	if !ok {
 		t.Fatal(err)
@@ -109,7 +109,7 @@ func withHelper(t *testing.T, locks []string, options ...client.Option) (*client
 // mustBeHad takes locks that nobody has, much sooner than their lease is over.
 func mustBeHad(t *testing.T, locks []string) {
 	t.Helper()
-	l, err := client.AcquireSet(t.Context(), locks, client.Timeout(timeout))
+	l, err := client.Acquire(t.Context(), locks[0], client.And(locks[1:]...), client.Timeout(timeout))
 	if err != nil {
 		t.Fatalf("the lock of a dead helper is still held: %v; look at breakRemains (remains.go)", err)
 	}

@@ -103,7 +103,7 @@ func TestDoLost(t *testing.T) {
 			t.Errorf("the cause that stopped the work is %v, want a LostError", cause)
 		}
 		return errWork
-	}, client.Refresh(time.Second))
+	}, client.Tuning{Refresh: time.Second})
 	var lost *client.LostError
 	if !errors.Is(err, client.ErrLost) || !errors.As(err, &lost) || lost.Code != protocol.Gone || lost.Work != errWork || !strings.Contains(err.Error(), errWork.Error()) {
 		t.Errorf("Do returns %v, want ErrLost of the code gone with the work's error", err)

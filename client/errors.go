@@ -9,18 +9,26 @@ import (
 	"locksmith/protocol"
 )
 
+// A Code says in one word why a lock is not held, or was lost: the field Code of errors. The codes
+// are constants of package protocol, such as protocol.Unreachable and protocol.Gone.
+type Code = protocol.Code
+
+// A Holder is who holds a lock, as far as it is known.
+type Holder = protocol.Holder
+
 var (
 	// ErrHeld says that another holder has the lock.
 	ErrHeld = errors.New("lock is held")
 	// ErrLost says that a lock was lost while it was held, or could not be released.
 	ErrLost = errors.New("lock is lost")
 	// ErrReleased is returned by the second Release. It is also the cause with which the first
-	// Release ends Lock.Context.
+	// Release ends [Lock.Context].
 	ErrReleased = errors.New("lock was released before")
 	// ErrNoHelper says that there is no locksmith program to start.
 	ErrNoHelper = errors.New("locksmith helper not found")
-	// ErrNoName says that LockName cannot name a lock after a file.
-	ErrNoName = errors.New("no lock can be named after it")
+	// ErrUsage says that a call makes no sense: an option, an address, or a name for [LockName]. The
+	// text names the lock and the option.
+	ErrUsage = errors.New("the call makes no sense")
 	// ErrGaveUp says that the wait policy gave up.
 	ErrGaveUp = errors.New("the wait policy gave up")
 )
@@ -31,7 +39,7 @@ type HeldError struct {
 	Code   Code          // held, timeout, or cancelled at the end of the context
 	Holder Holder        // what is not known is zero
 	Text   string        // the same in words
-	Waited time.Duration // since Acquire began
+	Waited time.Duration // since the call began
 }
 
 func (e *HeldError) Error() string { return e.Text }
@@ -64,7 +72,7 @@ func (e *HelperError) Unwrap() error { return e.Err }
 type ProtocolError struct {
 	Lock   string // the address, or a few of a set
 	Helper string // its command line
-	Itself bool   // what was started is this program: see Init
+	Itself bool   // what was started is this program: see [Init]
 	Err    error  // what is wrong
 }
 

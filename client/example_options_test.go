@@ -9,9 +9,14 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
 	"locksmith/client"
+	"locksmith/protocol"
 )
 
 // temporary is a directory for locks. Real ones are in a place that all who lock agree on.
@@ -66,23 +71,23 @@ func ExampleWaiting() {
 }
 
 // At most two jobs at a time.
-func ExampleAcquireAny() {
+func ExampleOr() {
 	dir, remove := temporary()
 	defer remove()
 	slots := []string{"local:" + filepath.Join(dir, "slot-0"), "local:" + filepath.Join(dir, "slot-1")}
-	one, err := client.AcquireAny(context.Background(), slots)
+	one, err := client.Acquire(context.Background(), slots[0], client.Or(slots[1:]...))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	defer one.Release()
-	other, err := client.AcquireAny(context.Background(), slots)
+	other, err := client.Acquire(context.Background(), slots[0], client.Or(slots[1:]...))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	defer other.Release()
-	_, err = client.AcquireAny(context.Background(), slots, client.Timeout(0))
+	_, err = client.Acquire(context.Background(), slots[0], client.Or(slots[1:]...), client.Timeout(0))
 	fmt.Println(one.Index()+other.Index() == 1, errors.Is(err, client.ErrHeld))
 	// Output: true true
 }
@@ -114,7 +119,7 @@ func ExampleMaxHold() {
 		return ctx.Err()
 	}, client.MaxHold(50*time.Millisecond))
 	var lost *client.LostError
-	fmt.Println(errors.As(err, &lost) && lost.Code == client.CodeMaxHold)
+	fmt.Println(errors.As(err, &lost) && lost.Code == protocol.MaxHold)
 	// Output: true
 }
 
@@ -131,6 +136,41 @@ func ExampleSlog() {
 	lock, err := client.Acquire(context.Background(), "local:"+filepath.Join(dir, "billing.lock"), client.Slog(logger))
 	fmt.Println(err == nil && lock.Release() == nil)
 	// Output: true
+}
+
+// A program that logs with hclog has this handler of slog for it.
+type hclogHandler struct{ hclog.Logger }
+
+func (h hclogHandler) Enabled(_ context.Context, l slog.Level) bool {
+	return hclog.Level(l/4+3) >= h.GetLevel()
+}
+func (h hclogHandler) WithGroup(name string) slog.Handler { return hclogHandler{h.Named(name)} }
+func (h hclogHandler) WithAttrs(all []slog.Attr) slog.Handler {
+	return hclogHandler{h.With(args(all)...)}
+}
+func (h hclogHandler) Handle(_ context.Context, r slog.Record) error {
+	all := slices.Collect(r.Attrs)
+	h.Log(hclog.Level(r.Level/4+3), r.Message, args(all)...)
+	return nil
+}
+
+func args(all []slog.Attr) (flat []any) {
+	for _, a := range all {
+		flat = append(flat, a.Key, a.Value.Any())
+	}
+	return flat
+}
+
+func ExampleSlog_hclog() {
+	dir, remove := temporary()
+	defer remove()
+	var log strings.Builder
+	logger := hclog.New(&hclog.LoggerOptions{Name: "billing", Level: hclog.Debug, Output: &log})
+	err := client.Do(context.Background(), "local:"+filepath.Join(dir, "billing.lock"), func(context.Context) error {
+		return nil
+	}, client.Slog(slog.New(hclogHandler{logger})))
+	fmt.Println(err, strings.Contains(log.String(), "[DEBUG] billing: acquired: id="))
+	// Output: <nil> true
 }
 
 // Others read why the lock is held, in locksmith status and in the errors of waiters.
@@ -155,7 +195,7 @@ func ExamplePool() {
 	locks := &client.Pool{Size: 2}
 	defer locks.Close()
 	handler := func(w http.ResponseWriter, r *http.Request) {
-		err := locks.Do(r.Context(), "local:"+filepath.Join(dir, r.FormValue("customer")), func(ctx context.Context) error {
+		err := locks.Do(r.Context(), client.Key("local:"+dir, r.FormValue("customer")), func(ctx context.Context) error {
 			_, err := fmt.Fprintln(w, "billed", r.FormValue("customer")) // until done, or ctx ends
 			return err
 		}, client.Timeout(10*time.Second))

@@ -29,14 +29,12 @@ func ExampleAcquire() {
 	dir, _ := os.MkdirTemp("", "example")
 	defer os.RemoveAll(dir)
 
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	lock, err := client.Acquire(ctx, "local:"+filepath.Join(dir, "billing.lock"))
+	lock, err := client.Acquire(context.Background(), "local:"+filepath.Join(dir, "billing.lock"), client.Timeout(time.Minute))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println("working")
+	fmt.Println("working") // until done, or lock.Context() ends
 	if err := lock.Release(); err != nil {
 		fmt.Println("lost on the way:", err)
 	}
@@ -69,7 +67,7 @@ func ExampleLock_Context() {
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "billing.lock")
 
-	lock, err := client.Acquire(context.Background(), "local:"+path, client.Refresh(time.Second))
+	lock, err := client.Acquire(context.Background(), "local:"+path, client.Tuning{Refresh: time.Second})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -84,12 +82,12 @@ func ExampleLock_Context() {
 	// Output: stopped, because the lock is lost: true
 }
 
-func ExampleAcquireSet() {
+func ExampleAnd() {
 	dir, _ := os.MkdirTemp("", "example")
 	defer os.RemoveAll(dir)
 	from, to := "local:"+filepath.Join(dir, "account-7"), "local:"+filepath.Join(dir, "account-4")
 
-	both, err := client.AcquireSet(context.Background(), []string{from, to})
+	both, err := client.Acquire(context.Background(), from, client.And(to))
 	if err != nil {
 		fmt.Println(err)
 		return

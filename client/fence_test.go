@@ -48,7 +48,7 @@ func TestFenced(t *testing.T) {
 		t.Errorf("a lock without a token: Acquire returns %v, want a HelperError of the code usage", err)
 	}
 	mustBeFree(t, path)
-	if _, err := client.AcquireSet(t.Context(), []string{"nfs:" + path + ".n", address}, client.Fenced()); !errors.As(err, &refused) {
+	if _, err := client.Acquire(t.Context(), "nfs:"+path+".n", client.And(address), client.Fenced()); !errors.As(err, &refused) {
 		t.Errorf("a set in which a lock has no token: %v, want a HelperError", err)
 	}
 	mustBeFree(t, path)

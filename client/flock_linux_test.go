@@ -14,6 +14,7 @@ import (
 
 	"locksmith/backends/flocks"
 	"locksmith/client"
+	"locksmith/protocol"
 	"locksmith/test/lab"
 )
 
@@ -80,11 +81,11 @@ func TestFlock(t *testing.T) {
 // has lost the lock.
 func TestFlockReplaced(t *testing.T) {
 	address, path := newFlock(t)
-	l := acquire(t, address, client.Refresh(time.Second))
+	l := acquire(t, address, client.Tuning{Refresh: time.Second})
 	if err := os.Rename(path, path+".old"); err != nil {
 		t.Fatal(err)
 	}
-	mustBeLost(t, l, client.CodeGone)
+	mustBeLost(t, l, protocol.Gone)
 	if err := l.Release(); !errors.Is(err, client.ErrLost) {
 		t.Error(err)
 	}
@@ -104,7 +105,7 @@ func TestFlockHelperKilled(t *testing.T) {
 		}
 		return got
 	})
-	mustBeLost(t, l, client.CodeInternal)
+	mustBeLost(t, l, protocol.Internal)
 	if err := l.Release(); !errors.Is(err, client.ErrLost) {
 		t.Error(err)
 	}

@@ -76,7 +76,7 @@ func FuzzLockName(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		address, err := LockName("local", dir+"/"+file)
+		address, err := LockName("local", dir+"/"+file, "")
 		if err != nil {
 			return
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"os/exec"
 	"slices"
@@ -24,12 +25,11 @@ type helper struct {
 	itself  bool     // it is this process's program
 	stdin   *os.File
 	stdout  *os.File
-	begun   time.Time       // when it was asked for the lock
-	lines   chan reading    // closed after the first error
-	seen    chan *HeldError // the latest holder; nil: the helper does not say
-	exited  chan struct{}   // closed when the process is gone
-	killed  atomic.Bool     // it did not end in time; that is the reason, whatever the pipe says after that
-	died    atomic.Bool     // it ended without a last line
+	begun   time.Time     // when it was asked for the lock
+	lines   chan reading  // closed after the first error
+	exited  chan struct{} // closed when the process is gone
+	killed  atomic.Bool   // it did not end in time; that is the reason, whatever the pipe says after that
+	died    atomic.Bool   // it ended without a last line
 	grace   time.Duration
 	serving *serving // nil: the process is for this lock alone
 }
@@ -44,13 +44,14 @@ type reading struct {
 // later takes memory, most of all in a program that is its own helper.
 const singleproc = "GOMAXPROCS=1"
 
-// start starts a helper with flags that say how long to wait. It sends the holders that the
-// helper sees to h.seen if events is set. lock is what messages call the lock.
-func (c *config) start(ctx context.Context, lock string, waitFlags []string, events bool) (*helper, error) {
+// start starts a helper. lock is what messages call the lock.
+func (c *config) start(ctx context.Context, lock string) (*helper, error) {
+	args := slices.Concat(c.args, c.waitFlags())
 	if c.fake != nil {
-		return c.pretend(lock, waitFlags)
+		return c.pretend(lock, args)
 	}
-	if h := c.seat(ctx, waitFlags, events); h != nil {
+	args = slices.Concat(args, []string{"--"}, c.locks)
+	if h := c.seat(ctx, args); h != nil {
 		return h, nil
 	}
 	cmd, err := c.find(lock)
@@ -59,21 +60,13 @@ func (c *config) start(ctx context.Context, lock string, waitFlags []string, eve
 	}
 	// --parent: if this process dies before the helper looks, the helper sees that.
 	// --stdin watch: its standard input is a pipe made for it.
-	args := []string{"hold", "--parent", strconv.Itoa(os.Getpid()), "--stdin", "watch", "--beats"}
+	usual := []string{"hold", "--parent", strconv.Itoa(os.Getpid()), "--stdin", "watch", "--beats"}
 	if c.log != nil {
-		args = append(args, "--log-format", "json", "--log-level", c.log.level())
+		usual = append(usual, "--log-format", "json", "--log-level", lowest(c.log))
 	}
 	cmd.Env = append(cmd.Environ(), singleproc)
 	h := &helper{cmd: cmd, program: cmd.Args, itself: c.isItself(), lines: make(chan reading, 1), exited: make(chan struct{}), grace: c.grace}
-	if events {
-		w, name, err := h.listen(lock)
-		if err != nil {
-			return nil, notStarted(lock, err)
-		}
-		defer w.Close()
-		args = append(args, "--events", name)
-	}
-	cmd.Args = slices.Concat(cmd.Args, args, c.args, waitFlags, []string{"--"}, c.locks)
+	cmd.Args = slices.Concat(cmd.Args, usual, args)
 	if err := h.spawn(c.log); err != nil {
 		return nil, notStarted(lock, err)
 	}
@@ -83,12 +76,12 @@ func (c *config) start(ctx context.Context, lock string, waitFlags []string, eve
 // notStarted is the error of a helper that could not be started, because there is none, or for a
 // reason that may pass.
 func notStarted(lock string, err error) error {
-	code, hint := CodeInternal, ""
+	code, hint := protocol.Internal, ""
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOEXEC), errors.Is(err, syscall.ENOTDIR):
 		return fmt.Errorf("%s: acquire: %w: %w", lock, ErrNoHelper, err)
 	case errors.Is(err, syscall.E2BIG):
-		code, hint = CodeUsage, "shorten the metadata, or name fewer locks"
+		code, hint = protocol.Usage, "shorten the metadata, or name fewer locks"
 	case errors.Is(err, syscall.EMFILE):
 		hint = "raise the limit of open files (ulimit -n), or acquire fewer locks at a time: each takes two of this process"
 	case errors.Is(err, syscall.ENFILE):
@@ -101,7 +94,7 @@ func notStarted(lock string, err error) error {
 	return &HelperError{Lock: lock, Code: code, Text: fmt.Sprintf("%s: acquire: start the helper: %v; %s", lock, err, hint), Err: err}
 }
 
-func (h *helper) spawn(log logSink) error {
+func (h *helper) spawn(log *slog.Logger) error {
 	input, stdin, err := os.Pipe()
 	if err != nil {
 		return err
@@ -174,7 +167,7 @@ func (h *helper) kill() {
 }
 
 // pretend starts what takes the place of a helper in a test.
-func (c *config) pretend(lock string, waitFlags []string) (*helper, error) {
+func (c *config) pretend(lock string, args []string) (*helper, error) {
 	h := &helper{cmd: &exec.Cmd{Args: []string{"a fake of a test"}}, lines: make(chan reading, 1), exited: make(chan struct{}), grace: c.grace}
 	input, stdin, err := os.Pipe()
 	if err != nil {
@@ -189,7 +182,7 @@ func (c *config) pretend(lock string, waitFlags []string) (*helper, error) {
 	go h.read()
 	go func() {
 		defer close(h.exited)
-		c.fake(slices.Concat(c.args, waitFlags), slices.Clone(c.locks), input, output)
+		c.fake(args, slices.Clone(c.locks), input, output)
 		_, _ = output.Close(), input.Close()
 	}()
 	return h, nil

@@ -39,8 +39,7 @@ func newLock(ctx context.Context, address string, given []string, h *helper, ok 
 		return nil, err
 	}
 	l := &Lock{address: address, given: given, grant: grant, helper: h, lost: make(chan struct{}), ended: make(chan struct{})}
-	// The values of the caller's context live on, its end does not.
-	l.ctx, l.cancel = context.WithCancelCause(context.WithValue(context.WithoutCancel(ctx), lockKey{}, l))
+	l.ctx, l.cancel = context.WithCancelCause(context.WithValue(ctx, lockKey{}, l))
 	if h.serving != nil {
 		h.serving.worker.mu.Lock()
 		h.serving.granted = true
@@ -50,23 +49,23 @@ func newLock(ctx context.Context, address string, given []string, h *helper, ok 
 	return l, nil
 }
 
-// Address returns the address the lock was acquired by; of a set, a few of them. After
-// AcquireAny it is the one that is held, in its canonical spelling.
+// Address returns the address the lock was acquired by; of a set, a few of them. With the option
+// [Or] it is the one that is held, in its canonical spelling.
 func (l *Lock) Address() string { return l.address }
 
-// Index returns which of the addresses given to AcquireAny the lock has, counted from 0, or -1
-// if the helper does not say. It is 0 for a lock or a set acquired otherwise.
+// Index returns which of the addresses the lock has, with the option [Or]: 0 is that of the call, and
+// those of the option follow. It is -1 if the helper does not say, and 0 without the option.
 func (l *Lock) Index() int { return l.index }
 
-// ID names this acquisition. No other ever has the same. That of a set is the ids of its locks,
+// ID returns the name of this acquisition. No other ever has the same. That of a set is the ids of its locks,
 // separated by commas, or empty if the set is very large.
 func (l *Lock) ID() string { return l.grant.ID }
 
 // Token returns the fencing token, which rises with every holder, or 0 where the kind of lock
-// has none. The option Fenced refuses such a lock. A kind that has tokens counts them in the
+// has none. The option [Fenced] refuses such a lock. A kind that has tokens counts them in the
 // lock's place. If the lock is removed there, with its directory or by locksmith remove, they
 // begin anew at 1. Then what the lock guards remembers a greater one, and refuses every holder
-// until somebody sets it back. Of a set see Tokens.
+// until somebody sets it back. Of a set see [Lock.Tokens].
 func (l *Lock) Token() uint64 { return l.grant.Token }
 
 // Tokens returns the fencing tokens of a set in the order in which its addresses were
@@ -81,18 +80,19 @@ func (l *Lock) Tokens() []uint64 {
 // lockKey is the key of the lock among a context's values.
 type lockKey struct{}
 
-// FromContext returns the lock of the function that Do calls, or of Lock.Context. Of locks
-// within each other it is the innermost. It is nil if ctx is for no lock.
+// FromContext returns the lock of a context that is, or comes from, [Lock.Context], as that of the
+// function that [Do] calls does. Of locks within each other it is the innermost. It is nil if ctx is
+// for no lock.
 func FromContext(ctx context.Context) *Lock {
 	l, _ := ctx.Value(lockKey{}).(*Lock)
 	return l
 }
 
-// Waited returns how long it took to get the lock, from the call of Acquire on.
+// Waited returns how long it took to get the lock, from the call on.
 func (l *Lock) Waited() time.Duration { return l.waited }
 
-// Held returns how long the lock was held, once Release has returned in good order.
-func (l *Lock) Held() time.Duration {
+// HeldFor returns how long the lock was held, once [Lock.Release] has returned in good order, else 0.
+func (l *Lock) HeldFor() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.held
@@ -102,10 +102,9 @@ func (l *Lock) Held() time.Duration {
 // after a Release in good order.
 func (l *Lock) Lost() <-chan struct{} { return l.lost }
 
-// Context returns a context that ends when the lock is lost, with the *LostError as its cause,
-// or released, with ErrReleased. It has the values of the context given to Acquire, but not its
-// end, which is often a deadline for the wait alone. Use Do for work that shall stop at the end
-// of either.
+// Context returns a context for what is done under the lock. It has the values of the context that
+// the lock was acquired with, and ends with that, and when the lock is lost, with the *LostError as
+// the cause, or released, with ErrReleased.
 func (l *Lock) Context() context.Context { return l.ctx }
 
 // Err returns the *LostError of a lost lock, else nil.
@@ -118,9 +117,9 @@ func (l *Lock) Err() error {
 	return l.err
 }
 
-// ReleaseContext is Release that waits no longer than until ctx ends. Then the error wraps that
-// of ctx and its cause. The helper goes on with the release for as long as KillAfter says. If it
-// cannot release, that is a loss, which Lost and Err tell.
+// ReleaseContext is [Lock.Release] that waits no longer than until ctx ends. Then the error wraps
+// that of ctx and its cause. The helper goes on with the release for as long as [KillAfter] says. If
+// it cannot release, that is a loss, which [Lock.Lost] and [Lock.Err] tell.
 func (l *Lock) ReleaseContext(ctx context.Context) error {
 	released := make(chan error, 1)
 	go func() { released <- l.Release() }()
@@ -134,7 +133,7 @@ func (l *Lock) ReleaseContext(ctx context.Context) error {
 }
 
 // Release gives the lock up, and returns when it has been removed. A helper that does not end
-// within the time of the option KillAfter is killed. If anybody killed the helper, Release
+// within the time of the option [KillAfter] is killed. If anybody killed the helper, Release
 // removes the lock by its id, for the call says that the work has stopped. So this program need
 // not wait for the lease of its own lock. The error is the *LostError if the lock was lost
 // before or cannot be removed, or ErrReleased if Release was called before. Once a loss is known,

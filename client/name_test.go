@@ -55,35 +55,35 @@ func TestLockName(t *testing.T) {
 		"../winding":                "link:" + in("data/.late.lock"),
 		"../50% off?":               "link:" + in("data/.50%25 off%3F.lock"),
 	} {
-		if got, err := LockName("link", name); got != want || err != nil {
+		if got, err := LockName("link", name, ""); got != want || err != nil {
 			t.Errorf("LockName of %q is %q, %v; want %q", name, got, err, want)
 		}
 	}
 	for name, want := range map[string]string{
-		"":              "named after it: the name is empty",
-		"/":             "named after it: the root",
+		"":              "no sense: the name is empty",
+		"/":             "no sense: the root",
 		in("circle"):    "too many",
 		in("no/where"):  "no such file",
 		in("far/below"): "not a directory",
 	} {
-		if got, err := LockName("link", name); err == nil || !strings.Contains(err.Error(), want) {
+		if got, err := LockName("link", name, ""); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("LockName of %q is %q, %v; want the error of this table", name, got, err)
 		}
 	}
 }
 
-// TestLockNameWith: the lock is beside the file, with a suffix that other tools use.
-func TestLockNameWith(t *testing.T) {
+// TestLockNameSuffix: the lock is beside the file, with a suffix that other tools use.
+func TestLockNameSuffix(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := LockNameWith("link", filepath.Join(dir, "phones"), ".lck"); got != "link:"+filepath.Join(dir, "phones.lck") || err != nil {
-		t.Errorf("LockNameWith returns %q, %v", got, err)
+	if got, err := LockName("link", filepath.Join(dir, "phones"), ".lck"); got != "link:"+filepath.Join(dir, "phones.lck") || err != nil {
+		t.Errorf("LockName returns %q, %v", got, err)
 	}
-	for _, suffix := range []string{"", "/lck", "\x00"} {
-		if got, err := LockNameWith("link", filepath.Join(dir, "phones"), suffix); !errors.Is(err, ErrNoName) {
-			t.Errorf("LockNameWith takes the suffix %q: %q, %v", suffix, got, err)
+	for _, suffix := range []string{"/lck", "\x00"} {
+		if got, err := LockName("link", filepath.Join(dir, "phones"), suffix); !errors.Is(err, ErrUsage) {
+			t.Errorf("LockName takes the suffix %q: %q, %v", suffix, got, err)
 		}
 	}
 }

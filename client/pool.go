@@ -10,16 +10,16 @@ import (
 )
 
 // A Pool keeps helpers that serve one lock after another, for services that take many locks: then
-// a lock costs no process. Every lock that is held still has a helper of its own. The zero Pool
-// keeps no helpers, and may be used. A Pool must not be copied. Its methods may be called from
+// a lock costs no process. Every lock that is held still has a helper of its own. The zero Pool and
+// a nil one keep no helpers, and may be used. A Pool must not be copied. Its methods may be called from
 // several goroutines.
 //
 //	var locks = client.Pool{Size: 8}
-//	err := locks.Do(ctx, "local:/var/lock/"+key, work)
+//	err := locks.Do(ctx, client.Key("local:/var/lock/customers", customer), work)
 //
 // If no helper is free, or if such a helper cannot do what is asked, the Pool starts a process,
 // as the functions of the package do. Such a helper cannot have locks on servers, the options
-// Logger, Slog, Waiting, Wait and Helper, or requests of more than 4 KiB. It is not used after a
+// [Slog], [Waiting], [Wait] and [Helper], or requests of more than 4 KiB. It is not used after a
 // change of this process's directory, environment or user, nor in a child after a fork.
 type Pool struct {
 	// Size is how many helpers wait or hold a lock, at most. They are started with the first lock,
@@ -50,25 +50,27 @@ func (i *identity) is(j *identity) bool {
 	return i.pid == j.pid && i.uid == j.uid && i.gid == j.gid && i.dir == j.dir && slices.Equal(i.env, j.env)
 }
 
-// Do is Do of the package with a helper of the pool.
+// Do is [Do] of the package with a helper of the pool.
 func (p *Pool) Do(ctx context.Context, address string, work func(ctx context.Context) error, options ...Option) error {
-	return do(ctx, work, func() (*Lock, error) { return p.Acquire(ctx, address, options...) })
+	l, err := p.Acquire(ctx, address, options...)
+	if err != nil {
+		return err
+	}
+	return l.do(ctx, work)
 }
 
-// Acquire is Acquire of the package with a helper of the pool.
+// Acquire is [Acquire] of the package with a helper of the pool.
 func (p *Pool) Acquire(ctx context.Context, address string, options ...Option) (*Lock, error) {
-	return p.AcquireSet(ctx, []string{address}, options...)
+	c, err := configure(ctx, p, address, options)
+	if err != nil {
+		return nil, err
+	}
+	return acquire(ctx, c)
 }
 
-// TryAcquire is TryAcquire of the package with a helper of the pool.
+// TryAcquire is [TryAcquire] of the package with a helper of the pool.
 func (p *Pool) TryAcquire(ctx context.Context, address string, options ...Option) (*Lock, error) {
 	return p.Acquire(ctx, address, append(options[:len(options):len(options)], Timeout(0))...)
-}
-
-// AcquireSet is AcquireSet of the package with a helper of the pool.
-func (p *Pool) AcquireSet(ctx context.Context, addresses []string, options ...Option) (*Lock, error) {
-	inPool := func(c *config) { c.pool = p }
-	return AcquireSet(ctx, addresses, append(options[:len(options):len(options)], inPool)...)
 }
 
 // Close ends the helpers that wait, and keeps none from now on. Locks that are held stay, each
@@ -160,12 +162,11 @@ const (
 )
 
 // seat returns the helper of one acquisition, or nil if the pool has none for it.
-func (c *config) seat(ctx context.Context, waitFlags []string, events bool) *helper {
+func (c *config) seat(ctx context.Context, args []string) *helper {
 	p := c.pool
-	if p == nil || events || c.fake != nil || c.log != nil || len(c.helper) > 0 {
+	if p == nil || c.asks() || c.log != nil || len(c.helper) > 0 {
 		return nil
 	}
-	args := slices.Concat(c.args, waitFlags, []string{"--"}, c.locks)
 	for range p.Size + 1 {
 		w := p.spare()
 		if w == nil {

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"locksmith/client"
+	"locksmith/protocol"
 	"locksmith/test/lab"
 )
 
@@ -49,7 +50,7 @@ func use(t *testing.T, p *client.Pool, address string, options ...client.Option)
 // holderOf is the pid of the helper that has a lock.
 func holderOf(t *testing.T, address string) int {
 	t.Helper()
-	_, err := client.TryAcquire(t.Context(), address)
+	_, err := client.Acquire(t.Context(), address, client.Retries(0)) // unlike TryAcquire without a bound
 	held, ok := errors.AsType[*client.HeldError](err)
 	if !ok {
 		t.Fatal(err)
@@ -104,11 +105,11 @@ func TestPoolRefusals(t *testing.T) {
 		t.Errorf("until the context ended: %v", err)
 	}
 	var refused *client.HelperError
-	if _, err := p.Acquire(t.Context(), "local:/nonexistent/a/lock"); !errors.As(err, &refused) || refused.Code != client.CodeCannotCreate {
+	if _, err := p.Acquire(t.Context(), "local:/nonexistent/a/lock"); !errors.As(err, &refused) || refused.Code != protocol.CannotCreate {
 		t.Errorf("a place that is not there: %v", err)
 	}
-	if _, err := p.Acquire(t.Context(), address, client.Lease(time.Nanosecond)); !errors.As(err, &refused) || refused.Code != client.CodeUsage {
-		t.Errorf("an option that makes no sense: %v", err)
+	if _, err := p.Acquire(t.Context(), address, client.Shared()); !errors.As(err, &refused) || refused.Code != protocol.Usage {
+		t.Errorf("a kind that cannot be shared: %v", err)
 	}
 	if err := l.Release(); err != nil {
 		t.Fatal(err)
@@ -143,7 +144,7 @@ func TestPoolOwnProcess(t *testing.T) {
 		}
 	})
 	var refused *client.HelperError
-	if _, err := p.TryAcquire(t.Context(), "ftp://127.0.0.1:1/lock"); !errors.As(err, &refused) || refused.Code == client.CodeInternal {
+	if _, err := p.TryAcquire(t.Context(), "ftp://127.0.0.1:1/lock"); !errors.As(err, &refused) || refused.Code == protocol.Internal {
 		t.Errorf("a lock on a server: %v", err)
 	}
 	first, err := p.Acquire(t.Context(), address)
@@ -312,7 +313,7 @@ func TestPoolKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	kill(t, holderOf(t, address))
-	mustBeLost(t, l, client.CodeInternal)
+	mustBeLost(t, l, protocol.Internal)
 	if err := l.Release(); !errors.Is(err, client.ErrLost) {
 		t.Error(err)
 	}
@@ -334,7 +335,7 @@ func TestPoolKilledAtRelease(t *testing.T) {
 	}
 	lab.Stop(t, holderOf(t, address))
 	var lost *client.LostError
-	if err := l.Release(); !errors.As(err, &lost) || lost.Code != client.CodeUnreleased {
+	if err := l.Release(); !errors.As(err, &lost) || lost.Code != protocol.Unreleased {
 		t.Errorf("release: %v", err)
 	}
 	mustBeHad(t, []string{address})
@@ -344,7 +345,7 @@ func TestPoolKilledAtRelease(t *testing.T) {
 func TestPoolLoss(t *testing.T) {
 	p := newPool(t, 1)
 	address, path := newLock(t)
-	l, err := p.Acquire(t.Context(), address, client.Refresh(time.Second))
+	l, err := p.Acquire(t.Context(), address, client.Tuning{Refresh: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -352,7 +353,7 @@ func TestPoolLoss(t *testing.T) {
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	mustBeLost(t, l, client.CodeGone)
+	mustBeLost(t, l, protocol.Gone)
 	if err := l.Release(); !errors.Is(err, client.ErrLost) {
 		t.Error(err)
 	}
@@ -409,7 +410,7 @@ func TestPoolReleasedTooSoon(t *testing.T) {
 		t.Fatal(err)
 	}
 	loss, isLost := errors.AsType[*client.LostError](l.Release())
-	if !isLost || loss.Code != client.CodeGone {
+	if !isLost || loss.Code != protocol.Gone {
 		t.Errorf("Release returns %v, want a loss", l.Err())
 	}
 }

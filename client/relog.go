@@ -10,14 +10,12 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/hashicorp/go-hclog"
-
 	"locksmith/protocol"
 )
 
 // A relogger passes the helper's log lines in JSON on to a logger, and other lines as they are.
 type relogger struct {
-	to logSink
+	to *slog.Logger
 
 	mu   sync.Mutex // a process that outlives the helper may write during finish
 	part []byte     // of a line whose end has not come yet
@@ -62,14 +60,20 @@ func (r *relogger) relog(line []byte) {
 	switch {
 	case text == "":
 	case json.Unmarshal(line, &entry) != nil:
-		r.to.log("warn", "helper says", "text", protocol.CleanText(text, protocol.MaxLine))
+		r.to.Warn("helper says", "text", protocol.CleanText(text, protocol.MaxLine))
 	default:
 		r.log(entry)
 	}
 }
 
 func (r *relogger) log(entry map[string]any) {
-	level, _ := entry["@level"].(string)
+	name, _ := entry["@level"].(string)
+	level := slog.LevelWarn
+	for _, l := range slogLevels {
+		if l.name == name {
+			level = l.level
+		}
+	}
 	message, _ := entry["@message"].(string)
 	var args []any
 	for _, key := range slices.Sorted(maps.Keys(entry)) {
@@ -77,30 +81,8 @@ func (r *relogger) log(entry map[string]any) {
 			args = append(args, key, entry[key])
 		}
 	}
-	r.to.log(level, message, args...)
+	r.to.Log(context.Background(), level, message, args...)
 }
-
-// A logSink is where the helper's log goes.
-type logSink interface {
-	// level is the lowest that is wanted, as hold --log-level spells it.
-	level() string
-	log(level, message string, args ...any)
-}
-
-type hcSink struct{ hclog.Logger }
-
-func (s hcSink) level() string {
-	if level := s.GetLevel(); level != hclog.NoLevel {
-		return level.String()
-	}
-	return hclog.DefaultLevel.String()
-}
-
-func (s hcSink) log(level, message string, args ...any) {
-	s.Log(hclog.LevelFromString(level), message, args...)
-}
-
-type slogSink struct{ *slog.Logger }
 
 // slogLevels are the helper's levels, the lowest first.
 var slogLevels = []struct {
@@ -108,21 +90,12 @@ var slogLevels = []struct {
 	level slog.Level
 }{{"trace", slog.LevelDebug - 4}, {"debug", slog.LevelDebug}, {"info", slog.LevelInfo}, {"warn", slog.LevelWarn}, {"error", slog.LevelError}}
 
-func (s slogSink) level() string {
+// lowest is the lowest level that a logger wants, as hold --log-level spells it.
+func lowest(to *slog.Logger) string {
 	for _, l := range slogLevels {
-		if s.Enabled(context.Background(), l.level) {
+		if to.Enabled(context.Background(), l.level) {
 			return l.name
 		}
 	}
 	return "off"
-}
-
-func (s slogSink) log(level, message string, args ...any) {
-	at := slog.LevelWarn
-	for _, l := range slogLevels {
-		if l.name == level {
-			at = l.level
-		}
-	}
-	s.Log(context.Background(), at, message, args...)
 }

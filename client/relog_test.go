@@ -2,11 +2,10 @@ package client
 
 import (
 	"io"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/hashicorp/go-hclog"
 )
 
 // TestRelog: every line is logged once and in order, in whatever chunks it arrives.
@@ -17,11 +16,11 @@ panic: not JSON
 
 {"@level":"warn","@message":"three"}
 the last words`
-	want := []string{"[INFO]  one: lock=x", "[WARN]  helper says: text=\"panic: not JSON\"",
-		`[WARN]  helper says: text="{"@level":"warn","@message":"two"} and more"`, "[WARN]  three", `[WARN]  helper says: text="the last words"`}
+	want := []string{"level=INFO msg=one lock=x", `level=WARN msg="helper says" text="panic: not JSON"`,
+		`level=WARN msg="helper says" text="{"@level":"warn","@message":"two"} and more"`, "level=WARN msg=three", `level=WARN msg="helper says" text="the last words"`}
 	for size := 1; size <= len(said); size++ {
 		var out strings.Builder
-		r := &relogger{to: hcSink{hclog.New(&hclog.LoggerOptions{Output: &out, DisableTime: true})}}
+		r := &relogger{to: logTo(&out)}
 		for chunk := range slices.Chunk([]byte(said), size) {
 			if n, err := r.Write(chunk); n != len(chunk) || err != nil {
 				t.Fatal(n, err)
@@ -35,10 +34,20 @@ the last words`
 	}
 }
 
+// logTo logs everything but the time.
+func logTo(out io.Writer) *slog.Logger {
+	return slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey {
+			return slog.Attr{}
+		}
+		return a
+	}}))
+}
+
 // TestRelogEndless: a line without an end is logged in parts, not kept.
 func TestRelogEndless(t *testing.T) {
 	var out strings.Builder
-	r := &relogger{to: hcSink{hclog.New(&hclog.LoggerOptions{Output: &out})}}
+	r := &relogger{to: logTo(&out)}
 	if n, err := io.Copy(r, strings.NewReader(strings.Repeat("x", 1<<20))); n != 1<<20 || err != nil {
 		t.Fatal(n, err)
 	}

@@ -37,7 +37,7 @@ func TestNoFiles(t *testing.T) {
 	_, err := client.Acquire(t.Context(), address)
 	restore()
 	var refused *client.HelperError
-	if errors.Is(err, client.ErrNoHelper) || !errors.Is(err, syscall.EMFILE) || !errors.As(err, &refused) || refused.Code != client.CodeInternal {
+	if errors.Is(err, client.ErrNoHelper) || !errors.Is(err, syscall.EMFILE) || !errors.As(err, &refused) || refused.Code != protocol.Internal {
 		t.Errorf("without a free descriptor Acquire returns %v", err)
 	}
 	if err := acquire(t, address).Release(); err != nil {
@@ -53,7 +53,7 @@ func TestNoProcess(t *testing.T) {
 		if errors.Is(err, client.ErrNoHelper) != missing || !errors.Is(err, errno) || errors.As(err, &refused) == missing {
 			t.Errorf("%v: %v", errno, err)
 		}
-		if refused != nil && (refused.Code != client.CodeInternal || !strings.Contains(refused.Text, "local:/x: acquire: start the helper")) {
+		if refused != nil && (refused.Code != protocol.Internal || !strings.Contains(refused.Text, "local:/x: acquire: start the helper")) {
 			t.Errorf("%v: %v", errno, err)
 		}
 	}
@@ -89,7 +89,7 @@ func TestIndex(t *testing.T) {
 	locks := []string{"local:" + dir + "//one", "local:" + dir + "/./two", "local:" + dir + "//three"}
 	seen := map[int]bool{}
 	for range locks {
-		l, err := client.AcquireAny(t.Context(), locks)
+		l, err := client.Acquire(t.Context(), locks[0], client.Or(locks[1:]...))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -162,18 +162,5 @@ func TestReleaseContext(t *testing.T) {
 	lab.Eventually(t, "the lock is removed", func() bool { _, err := os.Lstat(path); return errors.Is(err, os.ErrNotExist) })
 	if err := acquire(t, address).ReleaseContext(t.Context()); err != nil {
 		t.Error(err)
-	}
-}
-
-// TestPolls: the helper is told how often to ask, and refuses what makes no sense.
-func TestPolls(t *testing.T) {
-	address, _ := newLock(t)
-	if err := acquire(t, address, client.Poll(time.Millisecond, 2*time.Millisecond), client.Slow(time.Second, 2*time.Second)).Release(); err != nil {
-		t.Error(err)
-	}
-	_, err := client.Acquire(t.Context(), address, client.Poll(2*time.Second, time.Second))
-	var refused *client.HelperError
-	if !errors.As(err, &refused) || refused.Code != protocol.Usage || !strings.Contains(err.Error(), "--poll") {
-		t.Errorf("a Poll that makes no sense: Acquire returns %v, want a HelperError of the code usage", err)
 	}
 }

@@ -55,7 +55,7 @@ func newWorker(p *Pool, h *helper) (_ *worker, err error) {
 			w := &worker{pool: p, process: h, born: time.Now()}
 			go w.listen()
 			return w, nil
-		case first.err != nil || first.line.Value("code") == string(CodeUsage):
+		case first.err != nil || first.line.Value("code") == string(protocol.Usage):
 			err = errOnlyOne
 		}
 	case <-late.C:

@@ -8,9 +8,10 @@ import (
 
 	"locksmith/client"
 	"locksmith/client/clienttest"
+	"locksmith/protocol"
 )
 
-const address = "local:/var/lock/billing"
+const address = "nfs:/var/lock/billing"
 
 // bill is a service's work under its lock.
 func bill(ctx context.Context, work func(context.Context) error) error {
@@ -39,12 +40,12 @@ func TestHeld(t *testing.T) {
 func TestLost(t *testing.T) {
 	locks := clienttest.New(t)
 	err := bill(locks.Context(t.Context()), func(ctx context.Context) error {
-		locks.Lose(address, client.CodeGone)
+		locks.Lose(address, protocol.Gone)
 		<-ctx.Done()
 		return ctx.Err()
 	})
 	var lost *client.LostError
-	if !errors.As(err, &lost) || lost.Code != client.CodeGone || errors.Is(err, context.Canceled) || locks.IsHeld(address) {
+	if !errors.As(err, &lost) || lost.Code != protocol.Gone || errors.Is(err, context.Canceled) || locks.IsHeld(address) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -63,11 +64,11 @@ func TestSeveral(t *testing.T) {
 	locks := clienttest.New(t)
 	ctx := locks.Context(t.Context())
 	locks.Hold("local:/a")
-	one, err := client.AcquireAny(ctx, []string{"local:/a", "local:/b"})
+	one, err := client.Acquire(ctx, "local:/a", client.Or("local:/b"))
 	if err != nil || one.Index() != 1 {
 		t.Fatalf("%v, %+v", err, one)
 	}
-	if _, err := client.AcquireSet(ctx, []string{"local:/b", "local:/c"}, client.Timeout(0)); !errors.Is(err, client.ErrHeld) || locks.IsHeld("local:/c") {
+	if _, err := client.Acquire(ctx, "local:/b", client.And("local:/c"), client.Timeout(0)); !errors.Is(err, client.ErrHeld) || locks.IsHeld("local:/c") {
 		t.Errorf("got %v", err)
 	}
 	if err := one.Release(); err != nil {

@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -152,4 +153,40 @@ func parse(t *testing.T, path string) *ast.File {
 		t.Fatal(err)
 	}
 	return file
+}
+
+// TestClientAlone: a program that imports the client gets no module of others with it.
+func TestClientAlone(t *testing.T) {
+	cmd := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", "./client", "./client/clienttest")
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range strings.Fields(string(out)) {
+		if name != "locksmith/protocol" && name != "locksmith/client" && !strings.HasPrefix(name, "locksmith/client/") {
+			t.Errorf("package client brings %s along; it is to do with the standard library", name)
+		}
+	}
+}
+
+// TestClientIsSmall: what package client exports can be read at one sitting.
+func TestClientIsSmall(t *testing.T) {
+	const mostNames, mostMethods = 45, 25
+	var exported, methods []string
+	for _, path := range sources(t, "../../client") {
+		file := parse(t, path)
+		exported = append(exported, declared(file)...)
+		for _, decl := range file.Decls {
+			if f, is := decl.(*ast.FuncDecl); is && f.Recv != nil && f.Name.IsExported() && ast.IsExported(names(f.Recv, "")[0]) {
+				methods = append(methods, f.Name.Name)
+			}
+		}
+	}
+	if len(exported) > mostNames || len(exported) < 30 {
+		t.Errorf("package client exports %d functions, types, constants and variables, want at most %d: %v", len(exported), mostNames, exported)
+	}
+	if len(methods) > mostMethods || len(methods) < 15 {
+		t.Errorf("package client exports %d methods, want at most %d: %v", len(methods), mostMethods, methods)
+	}
 }

@@ -62,8 +62,8 @@ func TestSecondHelperUnderClient(t *testing.T) {
 	if err := lock.Release(); err != nil {
 		t.Error(err)
 	}
-	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) || lock.Held() > time.Hour {
-		t.Errorf("after the release Held is %v; %v", lock.Held(), err)
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) || lock.HeldFor() > time.Hour {
+		t.Errorf("after the release Held is %v; %v", lock.HeldFor(), err)
 	}
 	var refused *client.HelperError
 	if _, err := client.Acquire(ctx, "local:"+path, helper); !errors.As(err, &refused) {

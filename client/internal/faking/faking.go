@@ -7,7 +7,7 @@ import (
 )
 
 // A Helper takes the place of a helper's process. It gets the arguments of hold and the locks.
-// It reads the end of its standard input, writes lines, and returns when it has ended.
+// It reads its standard input to the end, writes lines, and returns when it has ended.
 type Helper func(args, locks []string, stdin, stdout *os.File)
 
 type key struct{}

@@ -92,11 +92,11 @@ func (p *parent) tell(words ...string) time.Duration {
 
 // hold takes the locks once, and returns how long to pause.
 func (p *parent) hold(locks []string) time.Duration {
-	var options []client.Option
+	options := []client.Option{client.And(locks[1:]...)}
 	if os.Getenv("MODE") == "shared" {
 		options = append(options, client.Shared())
 	}
-	lock, err := p.pool.AcquireSet(context.Background(), locks, options...)
+	lock, err := p.pool.Acquire(context.Background(), locks[0], options...)
 	if err != nil {
 		return p.tell("missed", brief(err))
 	}

@@ -43,20 +43,13 @@ func (f *File) Lock(args []string) (string, error) {
 	if !ok || !backends.InFiles(scheme+":") || options != "" && !strings.HasPrefix(options, "?") {
 		return "", Usagef("beside --for give only the kind of a lock in the file system, such as link: or nfs: alone (for how long to hold it is --max-hold)")
 	}
-	address, err := f.name(scheme)
-	if errors.Is(err, client.ErrNoName) {
+	address, err := client.LockName(scheme, f.Path, f.Suffix)
+	if errors.Is(err, client.ErrUsage) {
 		return "", &backend.Error{Code: protocol.Usage, Lock: "--for " + f.Path, Op: "find its lock", Err: err, Hint: "give the file that the lock guards"}
 	} else if err != nil {
 		return "", backend.FileError("--for "+f.Path, "find its lock", err)
 	}
 	return address + options, nil
-}
-
-func (f *File) name(scheme string) (string, error) {
-	if f.Suffix == "" {
-		return client.LockName(scheme, f.Path)
-	}
-	return client.LockNameWith(scheme, f.Path, f.Suffix)
 }
 
 // Locks returns the locks that the arguments name, at least one.
