@@ -45,6 +45,9 @@ type Fixture struct {
 	Removals map[string]func()
 	// Abandon leaves the hold behind, as a process that dies does.
 	Abandon func(backend.Hold)
+	// Garble makes the record of the holder one that nobody can read; nil: the kind has no record that
+	// others could write, or a test of its own for this.
+	Garble func()
 	// Stay is how long a holder stays in tests in which several are to share the lock; 0: half a
 	// millisecond. If an acquisition takes much longer than that, no two may be there at once.
 	Stay time.Duration
@@ -140,6 +143,8 @@ var (
 		{"parent alive keeps the lock until the lease is over", parentAlive},
 		{"strict never breaks by lease", strict},
 		{"grace", gracePeriod},
+		{"a holder that beats is kept although its host cannot be seen", beatsUnseen},
+		{"a record that nobody can read is held", unreadable},
 		{"break by id", breakByID},
 	}
 	whereKernelDrops = []testCase{

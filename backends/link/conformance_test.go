@@ -25,6 +25,7 @@ func conformance(t *testing.T, options map[string]string) {
 	backendtest.Run(t, backendtest.Subject{New: func(t *testing.T) backendtest.Fixture {
 		path := filepath.Join(t.TempDir(), "lock")
 		return backendtest.Fixture{
+			Garble:    func() { backendtest.GarbleFiles(t, filepath.Dir(path)) },
 			Open:      func() backend.Backend { return openWith(t, path, options) },
 			Leftovers: func() []string { return listed(t, filepath.Dir(path)) },
 			Remove:    func() { _ = os.Remove(path) },

@@ -13,7 +13,8 @@ func TestConformance(t *testing.T) {
 	backendtest.Run(t, backendtest.Subject{New: func(t *testing.T) backendtest.Fixture {
 		path := filepath.Join(t.TempDir(), "lock")
 		return backendtest.Fixture{
-			Open: func() backend.Backend { return openLock(t, path) },
+			Garble: func() { backendtest.GarbleFiles(t, filepath.Dir(path)) },
+			Open:   func() backend.Backend { return openLock(t, path) },
 			Leftovers: func() []string {
 				left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*"))
 				return left

@@ -28,6 +28,7 @@ func subject(options map[string]string) backendtest.Subject {
 	return backendtest.Subject{New: func(t *testing.T) backendtest.Fixture {
 		path := filepath.Join(t.TempDir(), "lock")
 		return backendtest.Fixture{
+			Garble: func() { backendtest.GarbleFiles(t, path) },
 			Open: func() backend.Backend {
 				b, err := Open(backend.Address{Scheme: Scheme, Path: path, Options: options})
 				if err != nil {

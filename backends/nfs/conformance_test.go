@@ -15,6 +15,7 @@ func TestConformance(t *testing.T) {
 	backendtest.Run(t, backendtest.Subject{Shared: true, Queue: true, New: func(t *testing.T) backendtest.Fixture {
 		path := filepath.Join(t.TempDir(), "lock")
 		return backendtest.Fixture{
+			Garble:    func() { backendtest.GarbleFiles(t, path) },
 			Open:      func() backend.Backend { return openLock(t, path) },
 			Leftovers: func() []string { return backendtest.GenerationLeftovers(path) },
 			Remove:    func() { removeReservations(t, path) },

@@ -38,6 +38,9 @@ func TestExampleConforms(t *testing.T) {
 				}
 				return nil
 			},
+			Garble: func() {
+				backendtest.MustWork(t, os.WriteFile(kind.path, []byte(`{"Holder":"of a later version"}`), 0o600))
+			},
 			Remove:  func() { backendtest.MustWork(t, os.Truncate(kind.path, 0)) },
 			Abandon: func(backend.Hold) {}, // a row stays when the holder's process dies
 		}

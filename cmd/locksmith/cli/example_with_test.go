@@ -55,7 +55,7 @@ func (t table) transact(f func(*row) error) error {
 func (r row) seen(w *watch.Watcher) (watch.Seen, error) {
 	record, err := owner.ParseRecord(r.Holder)
 	if err != nil {
-		return watch.Seen{}, err
+		return watch.Seen{Note: err.Error()}, err // it is held all the same
 	}
 	s := watch.Seen{ID: record.ID, Sign: fmt.Sprint(record.ID, r.Beats), Lasting: true, Record: &record,
 		Verdict: record.Verdict(owner.Here()), Lease: record.Lease, Since: record.Acquired}
@@ -127,7 +127,7 @@ func (h *held) mine(change func(*row)) error {
 
 func (t table) Inspect(context.Context) (report backend.Report, err error) {
 	err = t.transact(func(r *row) error {
-		if s, err := r.seen(watch.New(backend.Request{})); err == nil {
+		if s, _ := r.seen(watch.New(backend.Request{})); r.Holder != "" {
 			report.Holders = []backend.Holder{s.Holder(time.Now())}
 		}
 		return nil

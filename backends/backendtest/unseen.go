@@ -1,0 +1,82 @@
+package backendtest
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/clock"
+	"locksmith/backends/owner"
+)
+
+// leaping is a clock that a test sets ahead.
+type leaping struct {
+	clock.Boot
+	ahead atomic.Int64
+}
+
+// Now implements clock.Clock.
+func (c *leaping) Now() time.Duration { return c.Boot.Now() + time.Duration(c.ahead.Load()) }
+
+// beatsUnseen: nobody here can tell whether a holder of another host lives. As long as its sign of
+// life changes it keeps the lock. When it is silent for its lease, it is broken.
+func beatsUnseen(t *testing.T, f Fixture) {
+	r := Request()
+	r.Owner.Place.Host, r.Owner.Place.Machine, r.Owner.Place.Boot = "elsewhere", owner.NewID(), owner.NewID()
+	h := take(t, f, r)
+	c := &leaping{}
+	q := Request()
+	q.Clock = c
+	a := attempt(t, f, q)
+	MustBeHeld(t, a)
+	const tick = 20 * time.Millisecond // signs may be times of a file system
+	for range 6 {
+		time.Sleep(tick)
+		MustStillHold(t, h)
+		c.ahead.Add(int64(r.Owner.Lease / 2))
+		MustBeHeld(t, a)
+	}
+	f.Abandon(h)
+	for range 10 {
+		c.ahead.Add(int64(r.Owner.Lease))
+		next, err := a.Try(t.Context())
+		if err == nil {
+			MustRelease(t, next)
+			return
+		}
+		if !errors.As(err, new(*backend.HeldError)) {
+			t.Fatal(err)
+		}
+		time.Sleep(tick)
+	}
+	t.Error("a holder of another host that is silent for ten leases still has the lock")
+}
+
+// unreadable: whoever wrote a record that nobody can read, as a later version may, has the lock.
+func unreadable(t *testing.T, f Fixture) {
+	if f.Garble == nil {
+		return
+	}
+	_ = take(t, f, Request())
+	f.Garble()
+	MustBeHeld(t, attempt(t, f, Request()))
+	if seen := report(t, f).Holders; len(seen) != 1 {
+		t.Errorf("Inspect of a lock with a record that cannot be read shows %s, want somebody", shown(seen))
+	}
+}
+
+// GarbleFiles is Fixture.Garble for kinds that keep records in files below a directory.
+func GarbleFiles(t *testing.T, dir string) {
+	t.Helper()
+	MustWork(t, filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		return os.WriteFile(path, []byte("of a later version\n"), 0o600)
+	}))
+}
