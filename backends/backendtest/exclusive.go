@@ -62,7 +62,7 @@ func heldTellsWho(t *testing.T, f Fixture) {
 	h := take(t, f, Request())
 	defer MustRelease(t, h)
 	held := MustBeHeld(t, attempt(t, f, Request()))
-	if r := held.Holder.Record; r == nil || r.ID != h.ID() || r.User != "tester" {
+	if r := held.Holder.Record; r == nil || r.ID != h.ID() || held.Holder.ID != h.ID() || r.User != "tester" {
 		t.Errorf("the HeldError of Try names %s; want the holder's record: id %s, user tester", shown([]backend.Holder{held.Holder}), h.ID())
 	}
 }

@@ -144,6 +144,7 @@ var (
 		{"strict never breaks by lease", strict},
 		{"grace", gracePeriod},
 		{"a holder that beats is kept although its host cannot be seen", beatsUnseen},
+		{"a new holder is watched anew", watchedAnew},
 		{"a record that nobody can read is held", unreadable},
 		{"break by id", breakByID},
 	}

@@ -26,15 +26,9 @@ func (c *leaping) Now() time.Duration { return c.Boot.Now() + time.Duration(c.ah
 // beatsUnseen: nobody here can tell whether a holder of another host lives. As long as its sign of
 // life changes it keeps the lock. When it is silent for its lease, it is broken.
 func beatsUnseen(t *testing.T, f Fixture) {
-	r := Request()
-	r.Owner.Place.Host, r.Owner.Place.Machine, r.Owner.Place.Boot = "elsewhere", owner.NewID(), owner.NewID()
+	r := elsewhere()
 	h := take(t, f, r)
-	c := &leaping{}
-	q := Request()
-	q.Clock = c
-	a := attempt(t, f, q)
-	MustBeHeld(t, a)
-	const tick = 20 * time.Millisecond // signs may be times of a file system
+	a, c := watches(t, f)
 	for range 6 {
 		time.Sleep(tick)
 		MustStillHold(t, h)
@@ -55,6 +49,47 @@ func beatsUnseen(t *testing.T, f Fixture) {
 		time.Sleep(tick)
 	}
 	t.Error("a holder of another host that is silent for ten leases still has the lock")
+}
+
+// elsewhere is a request of another host.
+func elsewhere() backend.Request {
+	r := Request()
+	r.Owner.Place.Host, r.Owner.Place.Machine, r.Owner.Place.Boot = "elsewhere", owner.NewID(), owner.NewID()
+	return r
+}
+
+// watches returns an attempt that has seen the holder, and its clock.
+func watches(t *testing.T, f Fixture) (backend.Attempt, *leaping) {
+	t.Helper()
+	c, q := &leaping{}, Request()
+	q.Clock = c
+	a := attempt(t, f, q)
+	MustBeHeld(t, a)
+	return a, c
+}
+
+// tick is how far apart signs of life are that may be times of a file system.
+const tick = 20 * time.Millisecond
+
+// watchedAnew: the silence of a holder is not held against the next one, though neither has sent a
+// heartbeat yet.
+func watchedAnew(t *testing.T, f Fixture) {
+	r := elsewhere()
+	first := take(t, f, r)
+	a, c := watches(t, f)
+	c.ahead.Add(int64(r.Owner.Lease * 3 / 4))
+	MustBeHeld(t, a)
+	MustRelease(t, first)
+	time.Sleep(tick)
+	second, err := attempt(t, f, elsewhere()).Try(t.Context())
+	if errors.As(err, new(*backend.HeldError)) { // it is the turn of who waits
+		MustWork(t, a.Withdraw(t.Context()))
+		return
+	}
+	MustWork(t, err)
+	c.ahead.Add(int64(r.Owner.Lease / 2))
+	MustBeHeld(t, a)
+	MustRelease(t, second)
 }
 
 // unreadable: whoever wrote a record that nobody can read, as a later version may, has the lock.
