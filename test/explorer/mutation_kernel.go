@@ -13,7 +13,7 @@ var kernelMutations = []mutation{
 
 	{name: "nobody looks by itself", breaks: stuck, config: "local-queue-0|local-crash-0", edits: []edit{change("attempt.sleepInQueue", "nap", "return a.system.Rest(ctx, a.bell, timeout)")}},
 
-	{name: "a maker does not look again", breaks: falseLoss, config: "local-short-2", edits: []edit{change("Lock.writeRecord", "named", "if err == nil {$body}")}},
+	{name: "a maker does not look again", breaks: twoHolders, config: "local-short-2", edits: []edit{change("Lock.writeRecord", "named", "if err == nil {$body}")}},
 
 	{name: "one try leaves an unfinished file", breaks: givesUp, config: "local-one-try-2", edits: []edit{change("attempt.Try", "unfinished", "")}},
 
