@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -47,6 +48,7 @@ func (n DirNeeds) Examine(dir string, to backend.Tell) (fit bool) {
 	} else {
 		n.mount(m, tell)
 	}
+	cleaning(dir, tell)
 	space(dir, tell)
 	n.System(tell)
 	return fit
@@ -229,6 +231,20 @@ func space(dir string, tell backend.Tell) {
 	}
 	r.judge(tell)
 }
+
+// cleaning warns of a place from which what has not changed for days is removed: below /tmp and
+// /var/tmp by systemd-tmpfiles or tmpreaper, in scratch directories by their administrators.
+func cleaning(dir string, tell backend.Tell) {
+	const name, risk = "cleaning", ": what has not changed for days may be removed there, and fencing tokens begin at 1 again then"
+	switch {
+	case isBelow(dir, "/tmp"), isBelow(dir, "/var/tmp"):
+		tell.Weak(name, dir+" is temporary"+risk, "choose another place, or keep it by a line in a file below /etc/tmpfiles.d: x "+dir)
+	case slices.Contains(strings.Split(filepath.Clean(dir), "/"), "scratch"):
+		tell.Weak(name, dir+" looks like scratch space"+risk, "choose another place, or ask who cleans it to leave out "+dir)
+	}
+}
+
+func isBelow(dir, place string) bool { return dir == place || strings.HasPrefix(dir, place+"/") }
 
 // lsMode is a directory's mode as ls(1) shows it.
 func lsMode(m fs.FileMode) string {

@@ -160,3 +160,18 @@ func TestRooms(t *testing.T) {
 		}
 	}
 }
+
+// TestCleaning: places from which old files go are weak, with the way to keep them; others are not
+// spoken of.
+func TestCleaning(t *testing.T) {
+	for dir, want := range map[string]string{
+		"/tmp": "x /tmp", "/tmp/locks": "x /tmp/locks", "/var/tmp/locks": "x /var/tmp/locks", "/net/scratch/locks": "/net/scratch/locks",
+		"/srv/locks": "", "/tmpfs/locks": "", "/srv/scratchpad": "", "/srv/tmp": "",
+	} {
+		var found []backend.Check
+		cleaning(dir, func(c backend.Check) { found = append(found, c) })
+		if weak := len(found) == 1 && found[0].Finding == backend.Weak && strings.HasSuffix(found[0].Advice, want); weak != (want != "") || len(found) > 1 {
+			t.Errorf("%s: %+v", dir, found)
+		}
+	}
+}

@@ -19,6 +19,9 @@ func examined(t *testing.T, path string) []backend.Check {
 	t.Helper()
 	var all []backend.Check
 	err := openLock(t, path).Examine(t.Context(), backend.Examination{}, func(c backend.Check) {
+		if c.Name == "cleaning" {
+			return // the tests run below /tmp
+		}
 		if c.Name == "file system" && strings.Contains(c.Text, "overlay") {
 			c.Finding = backend.Fit // the tests run in a container
 		}
