@@ -275,7 +275,9 @@ func TestFlockFile(t *testing.T) {
 				lab.Eventually(t, "run tells", func() bool { return strings.Contains(h.Stderr(), "the command goes on under the lock of a file") })
 			}
 			waiter.waits() // behind the holder of the old file
-			h.leave()
+			h.LetGo()
+			h.Rest()
+			h.Exits(map[bool]int{true: lost}[free])
 			waiter.held()
 			c.mustGet("the waiter has it", false, false)
 			waiter.leave()

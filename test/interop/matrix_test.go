@@ -24,6 +24,7 @@ var pairs = []pair{
 	{"link:", "", flufl, "it breaks our lock when a heartbeat is 2 s late; " + byAge},
 	{"link:", "?touch=ahead", flufl, "it waits for our `--lease` after a crash; " + byAge},
 	{"link:", "", nfslock, "exclusive only; " + byAge},
+	{"link:", "", lockf, byAge},
 	{"link:", "", ln, byAge},
 	{"link:", "", noclobber, byAge},
 	{"local:", "", pidFile, byPID},
@@ -34,6 +35,7 @@ var pairs = []pair{
 	{"local:", "", dotlockfileP, hasty},
 	{"local:", "", procmail, byHand},
 	{"local:", "", nfslock, "exclusive only; " + byHand},
+	{"local:", "", lockf, byPID},
 	{"mkdir:", "", mkdir, "the age for `reap` must be longer than any job takes"},
 	{"mkdir:", "", proper, "our dead one's lock stays until one of us comes"},
 }

@@ -48,6 +48,8 @@ var (
 		probe: "/usr/bin/python3 -c 'import flufl.lock'", refreshes: true}
 	nfslock = tool{name: "File::NFSLock", argv: []string{"perl", "nfslock.pl"},
 		probe: "perl -MFile::NFSLock -e 1", stale: "stale_lock_timeout"}
+	lockf = tool{name: "Tcl's lockf", argv: []string{"tclsh", "lockf.tcl"},
+		probe: "command -v tclsh", stale: "-stale 300", refreshes: true}
 	ln = tool{name: "ln in a script", argv: []string{"sh", "ln.sh"},
 		probe: "command -v ln"}
 	noclobber = tool{name: "set -C in a script", argv: []string{"sh", "noclobber.sh"},
