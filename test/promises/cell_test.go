@@ -121,7 +121,7 @@ func (c *cell) short() []string { return c.lasting(c.lease()) }
 
 func (c *cell) lease() time.Duration {
 	if c.Server {
-		return 5 * time.Second
+		return 8 * time.Second
 	}
 	return 3 * time.Second
 }

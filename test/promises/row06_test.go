@@ -14,7 +14,9 @@ func row6() []question {
 		{row: 6, name: "lost while the job runs", want: "the job's own status is told beside the loss", ask: statusOfLost, of: hasLease,
 			open: exceptions{withTheRest: leased}},
 		{row: 6, name: "lost before the release", want: "the job's own status is told beside the loss", ask: statusOfUnreleased,
-			open: exceptions{withTheRest: leased}},
+			open: exceptions{withTheRest: everyKind}},
+		{row: 6, name: "the release fails", want: "the job's own status is told beside that", ask: statusOfFailedRelease, of: named("link: mkdir: mkdir:?style=dir nfs:"),
+			open: exceptions{withTheRest: "link: mkdir: mkdir:?style=dir nfs:"}},
 		{row: 6, name: "a signal to all processes of a job", want: "with --no-forward it reaches the command once", ask: signalledOnce,
 			open: exceptions{withTheRest: everyKind}},
 		{row: 6, name: "run -v", want: "it says how long it waited, before the command says anything", ask: saysWait,
@@ -35,10 +37,19 @@ func statusOfUnreleased(c *cell) evil {
 	j := c.runs("echo in; cat; exit 3")
 	c.Remove(c)
 	s := j.end()
-	if c.Kernel && s.status == 3 || s.status == 79 && strings.Contains(s.err, "status 3") {
+	if s.status == 79 && strings.Contains(s.err, "status 3") {
 		return ""
 	}
 	return evil(s.String())
+}
+
+// statusOfFailedRelease: the file system of the place becomes one that may only be read.
+func statusOfFailedRelease(c *cell) evil {
+	s := c.unshared("mount --bind "+c.Dir+" "+c.Dir, "run", "--release-timeout", "1s", c.Address, "--", "sh", "-c", "mount -o remount,ro,bind "+c.Dir+"; exit 3")
+	if s.status != 79 || !strings.Contains(s.err, "status 3") {
+		return evil(s.String())
+	}
+	return ""
 }
 
 func signalledOnce(c *cell) evil {

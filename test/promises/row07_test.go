@@ -3,6 +3,7 @@
 package promises
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,14 +15,11 @@ import (
 // row7: two who do not know each other.
 func row7() []question {
 	return []question{
-		{row: 7, name: "a locker with a binary pid comes second", want: "with ?pid=binary it is refused", ask: binarySecond, of: named("local:"),
-			open: exceptions{withThis: "local:"}},
-		{row: 7, name: "a locker with a binary pid comes first", want: "with ?pid=binary a try is refused, and takes the lock once that locker is dead", ask: binaryFirst, of: named("local:"),
-			open: exceptions{withThis: "local:"}},
-		{row: 7, name: "a binary file", want: "without that option a short quiet try refuses it in words", ask: binaryFile, of: named("local: link:"),
-			open: exceptions{withThis: "local: link:"}},
-		{row: 7, name: "a file locked by fcntl", want: "nothing is written there, and a try warns", ask: byFcntl, of: named("flock:"),
-			open: exceptions{withThis: "flock:"}},
+		{row: 7, name: "a locker with a binary pid comes second", want: "with ?pid=binary it is refused", ask: binarySecond, of: named("local:")},
+		{row: 7, name: "a locker with a binary pid comes first", want: "with ?pid=binary a try is refused, and takes the lock once that locker is dead", ask: binaryFirst, of: named("local:")},
+		{row: 7, name: "a binary file", want: "without that option a short quiet try refuses it in words", ask: binaryFile, of: named("local: link:")},
+		{row: 7, name: "a file locked by fcntl", want: "nothing is written there, and a try warns", ask: byFcntl, of: named("flock:")},
+		{row: 7, name: "Tcl's lockf died on this host", want: "a try takes its lock at once", ask: deadTcl, of: named("link:")},
 		{row: 7, name: "an empty file locked by fcntl", want: "a short quiet try does not take it", ask: emptyByFcntl, of: named("local: link:")},
 	}
 }
@@ -136,6 +134,20 @@ func emptyByFcntl(c *cell) evil {
 	}
 	if _, err := os.Stat(filepath.Join(c.Dir, "l")); err != nil {
 		return evil(err.Error())
+	}
+	return ""
+}
+
+// deadTcl: what the lockf of Tcl leaves (wiki.tcl-lang.org, Lock files using atomic hard links).
+func deadTcl(c *cell) evil {
+	host, err := os.Hostname()
+	c.must(err)
+	dead := exec.Command("true")
+	c.must(dead.Run())
+	text := fmt.Sprintf("host %s pid %d lockfile %s locker %s.lck timestamp 1764262013012 time {2026-11-27 16:46:53.12} randomiser {}", host, dead.Process.Pid, c.Path, c.Path)
+	c.must(os.WriteFile(c.Path, []byte(text), 0o644))
+	if s := c.do("run", "-w", "20", c.Address, "--", "echo", "ran"); !strings.Contains(s.out, "ran") {
+		return evil(s.String())
 	}
 	return ""
 }

@@ -26,16 +26,13 @@ func row11() []question {
 			open: exceptions{withThis: "local: link: mkdir: mkdir:?style=dir nfs:"}},
 		{row: 11, name: "a copy of a record in another user's file", want: "status gives root no command to kill its own helper", ask: copiedRecord, of: named("local: link: flock:"),
 			open: exceptions{withThis: "local: link:"}},
-		{row: 11, name: "a planted link where the lock would be", want: "what it names is not made", ask: plantedLink, of: ofThisDisk,
-			open: exceptions{withThis: "flock:"}},
-		{row: 11, name: "a planted file of events", want: "timeline -o writes over nobody's file, and does not hang", ask: plantedOutput, of: named("local:"),
-			open: exceptions{withThis: "local:"}},
+		{row: 11, name: "a planted link where the lock would be", want: "what it names is not made", ask: plantedLink, of: ofThisDisk},
+		{row: 11, name: "a planted file of events", want: "timeline -o writes over nobody's file, and does not hang", ask: plantedOutput, of: named("local:")},
 		{row: 11, name: "a planted success", want: "root's job runs, or tells why not", ask: plantedSuccess, of: func(k kinds.Kind) bool { return k.Once && ofThisDisk(k) },
-			open: exceptions{withThis: "local: flock: mkdir:?style=dir nfs:"}},
+			open: exceptions{withThis: "mkdir:?style=dir nfs:"}},
 		{row: 11, name: "a flood of files", want: "list is bounded, and a metric says so", ask: flood, of: named("local: link:"), long: true,
 			open: exceptions{withThis: "local: link:"}},
-		{row: 11, name: "a profile in a directory that all may write", want: "it is refused", ask: sharedProfile,
-			open: exceptions{withThis: everyKind}},
+		{row: 11, name: "a profile in a directory that all may write", want: "it is refused", ask: sharedProfile},
 	}
 }
 

@@ -17,14 +17,12 @@ import (
 func row12() []question {
 	const lives = "who lives keeps the lock, and is not called dead"
 	return []question{
-		{row: 12, name: "a living holder in a sibling container", want: lives, ask: sibling(""),
-			open: exceptions{withThis: "flock:"}},
+		{row: 12, name: "a living holder in a sibling container", want: lives, ask: sibling("")},
 		{row: 12, name: "proofs by pids alone", want: lives, ask: sibling("?pids=local"), of: named("link:")},
-		{row: 12, name: "its helper is killed in a container, its parent works on", want: "nobody comes in beside the parent before the lease is over", ask: siblingsParent, of: hasLease},
-		{row: 12, name: "a kernel that hides others' locks", want: "the state is not told as free", ask: hidden, of: ofThisDisk,
-			open: exceptions{withThis: "flock:"}},
-		{row: 12, name: "without proc(5), under its own holder", want: "the state is not told as free", ask: withoutProc, of: ofThisDisk,
-			open: exceptions{withThis: "flock:"}},
+		{row: 12, name: "its helper is killed in a container, its parent works on", want: "nobody comes in beside the parent before the lease is over", ask: siblingsParent,
+			not: exceptions{"If a helper of `hold` is killed with -9, the kernel frees its lock at once, while the parent still runs.": "flock:"}},
+		{row: 12, name: "a kernel that hides others' locks", want: "the state is not told as free", ask: hidden, of: ofThisDisk},
+		{row: 12, name: "without proc(5), under its own holder", want: "the state is not told as free", ask: withoutProc, of: ofThisDisk},
 		{row: 12, name: "the proc(5) of others", want: lives, ask: foreignProc, of: ofThisDisk},
 		{row: 12, name: "a process that this user may not look at", want: "nobody says that nothing is left of a living holder", ask: mayNotLook, of: ofThisDisk},
 		{row: 12, name: "a place in the image", want: "doctor calls an overlay's upper directory weak, where locks are for one machine", ask: inImage, of: named("local: flock:")},
