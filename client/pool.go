@@ -23,7 +23,9 @@ import (
 // change of this process's directory, environment or user, nor in a child after a fork.
 type Pool struct {
 	// Size is how many helpers wait or hold a lock, at most. They are started with the first lock,
-	// before they are needed.
+	// before they are needed. Let it be the usual number of locks that are held at a time: of 64
+	// requests at once a machine of 2 processors, busy with other work, served all in 5.5 s without a
+	// pool, in 3.8 s with one of 8, and in 0.26 s with one of 64 (test/bench of locksmith).
 	Size int
 
 	mu       sync.Mutex
