@@ -96,7 +96,7 @@ func (p *Pipe) Beat(ago time.Duration) {
 // Lost implements Client. While some of the lease is left, nobody who goes by the lease takes the
 // lock, so the parent has that long to stop.
 func (p *Pipe) Lost(ctx context.Context, loss *LossError) {
-	_ = p.tell(protocol.Failure(protocol.WordLost, loss.Code, loss.Error()), lineTimeout)
+	_ = p.tell(protocol.Failure(protocol.WordLost, loss.Code, protocol.ErrorText(loss)), lineTimeout)
 	waits, cancel := context.WithCancel(p.Parent)
 	defer cancel()
 	defer context.AfterFunc(ctx, cancel)()
@@ -138,7 +138,7 @@ func (p *Pipe) released(held time.Duration) protocol.Line {
 // failure is the line of an error, without what is known about the holder.
 func (p *Pipe) failure(err error) protocol.Line {
 	code := CodeOf(err)
-	line := protocol.Failure(protocol.WordErr, code, err.Error())
+	line := protocol.Failure(protocol.WordErr, code, protocol.ErrorText(err))
 	if code.Exit() == protocol.Held.Exit() {
 		line = line.WithWaited(p.Clock.Now() - p.Began)
 	}

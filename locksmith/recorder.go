@@ -241,7 +241,7 @@ func clockName(here owner.Place) string {
 
 func (r *Recorder) now() time.Duration { return r.helper.Request.Clock.Now() }
 
-func textOf(err error) string { return protocol.CleanText(err.Error(), maxEventText) }
+func textOf(err error) string { return protocol.CleanText(protocol.ErrorText(err), maxEventText) }
 
 // An observer is a Client that wants to know more than a Client needs.
 type observer interface {

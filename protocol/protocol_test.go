@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"reflect"
 	"slices"
@@ -210,8 +211,20 @@ func TestCleanText(t *testing.T) {
 	if c := CleanText("\u202egpj.\u2066x\u200f é", 50); c != "?gpj.?x? é" {
 		t.Errorf("what turns the direction of writing became %q", c)
 	}
-	if c := CleanText(errors.Join(errors.New("one"), errors.New("two\r")).Error(), 50); c != "one; two?" {
-		t.Errorf("joined errors became %q", c)
+}
+
+// TestErrorText: errors that are joined stand in one line; a line feed of a name is none of theirs.
+func TestErrorText(t *testing.T) {
+	joined := errors.Join(errors.New("one"), fmt.Errorf("two\n: %w", errors.Join(errors.New("three"), errors.New("four"))))
+	for err, want := range map[error]string{
+		joined:                         "one; two?: three; four",
+		fmt.Errorf("five: %w", joined): "five: one; two?: three; four",
+		fmt.Errorf("six: %w: %w", io.EOF, joined): "six: EOF: one; two?: three; four",
+		errors.New("a\nb"):                        "a?b",
+	} {
+		if got := CleanText(ErrorText(err), 100); got != want {
+			t.Errorf("%q became %q, want %q", err, got, want)
+		}
 	}
 }
 

@@ -6,16 +6,39 @@ import (
 	"unicode/utf8"
 )
 
-// CleanText makes any string fit to be a line's text and to be shown: line feeds, which
-// errors.Join puts between errors, become "; ", other control characters, invalid UTF-8 and what
-// turns the direction of writing "?", and what exceeds max bytes is cut with "...".
+// ErrorText is an error's text, with "; " where errors.Join has put a line feed between errors.
+func ErrorText(err error) string {
+	text := err.Error()
+	var within []error
+	switch e := err.(type) {
+	case interface{ Unwrap() error }:
+		within = []error{e.Unwrap()}
+	case interface{ Unwrap() []error }:
+		within = e.Unwrap()
+	}
+	var each, shown []string
+	for _, inner := range within {
+		if inner != nil {
+			each, shown = append(each, inner.Error()), append(shown, ErrorText(inner))
+		}
+	}
+	text = strings.ReplaceAll(text, strings.Join(each, "\n"), strings.Join(shown, "; "))
+	for i := range each { // of an error that has several, but was not joined
+		text = strings.ReplaceAll(text, each[i], shown[i])
+	}
+	return text
+}
+
+// CleanText makes any string fit to be a line's text and to be shown: control
+// characters, invalid UTF-8 and what turns the direction of writing become "?", and
+// what exceeds max bytes is cut with "...".
 func CleanText(s string, max int) string {
 	clean := strings.Map(func(r rune) rune {
 		if Misleads(r) || r == utf8.RuneError {
 			return '?'
 		}
 		return r
-	}, strings.ReplaceAll(s, "\n", "; "))
+	}, s)
 	if len(clean) <= max {
 		return clean
 	}

@@ -107,7 +107,7 @@ func (s *again) one(asked *locksmith.Asked, out *term.Messages) bool {
 	}
 	h, err := s.helper(asked, pipe, out)
 	if err != nil {
-		line := protocol.Failure(protocol.WordErr, codeOf(err), err.Error())
+		line := protocol.Failure(protocol.WordErr, codeOf(err), protocol.ErrorText(err))
 		if errors.Is(err, errOwn) {
 			line = line.WithOwn()
 		}

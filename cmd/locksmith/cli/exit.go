@@ -119,7 +119,7 @@ func (a *app) settle(status int) { a.status = moreSevere(a.status, status) }
 func report(err error) { reportTo(os.Stderr, err) }
 
 func reportTo(out io.Writer, err error) {
-	text := "locksmith: " + show.Text(err.Error())
+	text := "locksmith: " + show.Text(protocol.ErrorText(err))
 	if isStuck(err) && !isAdvised(err) { // one line, because cron mails it
 		text += "; " + wayOut(err)
 	} else if hint := hintOf(err); hint != "" {
