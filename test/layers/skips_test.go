@@ -17,6 +17,7 @@ var skips = map[string]string{
 	"backends/backendtest/disk_linux.go":  "the kernel has no such file system, which test/run says",
 	"backends/ftp/kinds_test.go":          "the server cannot do it",
 	"backends/tree_test.go":               "-short",
+	"backends/link/interop_test.go":       "in a container the name of a host proves nothing",
 	"client/deploy_linux_test.go":         "in a copy only",
 	"test/history/fire_test.go":           "without -long",
 	"test/s3lab/cluster_linux_test.go":    "without -long",
