@@ -18,15 +18,15 @@ import (
 type fake struct {
 	t        testing.TB
 	listener net.Listener
-	tls      *tls.Config
-	implicit bool // TLS begins before the greeting
 	over     chan struct{}
 
-	mu      sync.Mutex
-	on      map[string]func(*talk)
-	got     []string // "1 MKD /dir/L": number of the session, command
-	session int
-	listing string
+	mu       sync.Mutex
+	tls      *tls.Config
+	implicit bool // TLS begins before the greeting
+	on       map[string]func(*talk)
+	got      []string // "1 MKD /dir/L": number of the session, command
+	session  int
+	listing  string
 }
 
 // A talk is one session of a fake, with the command that is being answered.
@@ -95,8 +95,11 @@ func (f *fake) sent(prefix string) []string {
 
 func (c *talk) serve() {
 	defer c.Close()
-	if c.implicit {
-		c.Conn = tls.Server(c.Conn, c.fake.tls)
+	c.mu.Lock()
+	implicit, config := c.implicit, c.fake.tls
+	c.mu.Unlock()
+	if implicit {
+		c.Conn = tls.Server(c.Conn, config)
 	}
 	c.answer(greeting)
 	in := bufio.NewReader(c.Conn)

@@ -44,6 +44,8 @@ func certificate(t testing.TB) (tls.Certificate, string) {
 func (f *fake) offerTLS() (ca string) {
 	f.t.Helper()
 	own, file := certificate(f.t)
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.tls = &tls.Config{Certificates: []tls.Certificate{own}}
 	return file
 }
@@ -83,7 +85,9 @@ func implicitly(a *backend.Address, _ *backend.Access) {
 func TestTLSImplicit(t *testing.T) {
 	t.Parallel()
 	f := startFake(t)
+	f.mu.Lock()
 	f.implicit = true
+	f.mu.Unlock()
 	d := f.dir(trusting(f.offerTLS()), implicitly)
 	holds(t, d, "L", "a", "bb")
 	if len(f.sent("AUTH")) > 0 || len(f.sent("PROT P")) != 1 {

@@ -16,7 +16,6 @@ import (
 	"locksmith/backends/backendtest"
 	"locksmith/backends/lockfile"
 	"locksmith/backends/owner"
-	"locksmith/protocol"
 	"locksmith/test/lab"
 )
 
@@ -499,10 +498,4 @@ func TestFileOfFlock(t *testing.T) {
 	if left, err := os.ReadFile(path); err != nil || string(left) != text {
 		t.Errorf("the file holds %q, %v", left, err)
 	}
-}
-
-// TestEmptyIsNoOption: an address that said so is told what to write now.
-func TestEmptyIsNoOption(t *testing.T) {
-	_, err := Open(backend.Address{Scheme: Scheme, Path: "/tmp/a b", Options: map[string]string{"empty": "free"}})
-	backendtest.MustFail(t, err, protocol.Usage, "write 'flock:/tmp/a b'")
 }
