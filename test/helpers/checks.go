@@ -33,7 +33,7 @@ var usual = []check{
 	{"id", "`id`: names this acquisition.", ids},
 	{"fewest arguments", "Parents in a shell's manner leave out the `--` and most flags", fewest},
 	{"arguments", "A flag and its value are two arguments, or one with `=` between; of a flag that comes twice the last counts.", arguments},
-	{"log flags", "| `--log-format json --log-level LEVEL` | for `Logger` and `Slog` | may ignore it |", logFlags},
+	{"log flags", "| `--log-format json --log-level LEVEL` | for `Slog` | may ignore it |", logFlags},
 	{"unknown flag", "What a helper does not know or cannot do it refuses, and does not guess at", unknownFlag},
 	{"unknown address", "What a helper does not know or cannot do it refuses, and does not guess at", unknownAddress},
 	{"odd address", "A line is at most 4096 bytes long, its final line feed included, and holds no byte below 0x20", oddAddress},
