@@ -54,6 +54,10 @@ type Helper struct {
 	// Remember, if not nil, stores what was seen of other holders and waiters, for later tries of
 	// other processes. It is called when the lock was refused, and may hang.
 	Remember func()
+	// KnownToken, if not nil, returns the greatest fencing token of a lock that is known of earlier
+	// helpers of this user, and the file that says so; 0: none is known. If keep is true, it remembers
+	// this token for later ones. It is called while the lock is held, and may hang.
+	KnownToken func(address string, token uint64, keep bool) (before uint64, file string, err error)
 	// Hopeless, if not nil, says why a wait for this holder would never end, or returns "". Only
 	// a helper that would wait forever asks.
 	Hopeless func(backend.Holder) string
@@ -155,6 +159,9 @@ func (h *Helper) Run() (time.Duration, error) {
 		return 0, err
 	}
 	h.Log.Debug("acquired", "lock", h.Address, "id", hold.ID())
+	if loss == nil {
+		s.tellRestarts(grant)
+	}
 	err = s.run(loss)
 	return h.Request.Clock.Now() - acquired, err
 }

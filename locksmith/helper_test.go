@@ -1,6 +1,7 @@
 package locksmith
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -511,6 +512,58 @@ func TestMemoryHangs(t *testing.T) {
 			if _, err := run.Result(); code == "" && err != nil || code != "" && CodeOf(err) != code {
 				t.Errorf("the lock is held for %v by somebody else, and Remember hangs: Run returns %v, want code %q", heldFor, err, code)
 			}
+		})
+	}
+}
+
+// TestTokensStartAgain: a token below one that the user is known to have had is told, and the lock is
+// held all the same; also when the file that knows is on a dead server, which nobody hears of.
+func TestTokensStartAgain(t *testing.T) {
+	const own = 7 // the token of a world
+	for _, c := range []struct {
+		what   string
+		mode   string
+		before uint64
+		hangs  bool
+		told   bool
+	}{
+		{"none is known", "exclusive", 0, false, false},
+		{"the same", "exclusive", own, false, false},
+		{"a greater one", "exclusive", 17, false, true},
+		{"a greater one, of a lock that is shared", "shared", 17, false, true},
+		{"it hangs", "exclusive", 17, true, false},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				fake := &jumpingClock{start: clock.Runtime{}.Now()}
+				ctx, cancel := context.WithCancelCause(t.Context())
+				time.AfterFunc(2*lease, func() { cancel(ErrStdinClosed) })
+				var log bytes.Buffer
+				var kept []bool
+				never := make(chan struct{})
+				h := &Helper{Address: "fake:/x", Locker: &world{clock: fake}, Client: &fakeClient{ctx: ctx, clock: fake}, ReleaseTimeout: time.Minute,
+					Log: hclog.New(&hclog.LoggerOptions{Output: &log, Level: hclog.Warn}),
+					KnownToken: func(lock string, token uint64, keep bool) (uint64, string, error) {
+						kept = append(kept, keep)
+						if c.hangs {
+							<-never
+						}
+						return c.before, "/home/x/file", nil
+					},
+					Request: backend.Request{Owner: owner.Record{Mode: c.mode, Lease: lease}, Clock: fake}}
+				held, err := h.Run()
+				close(never)
+				if err != nil || held != 2*lease || h.LeftBehind() != c.hangs {
+					t.Errorf("Run returns %v after holding for %v, and LeftBehind returns %v; want no error after %v, and %v", err, held, h.LeftBehind(), 2*lease, c.hangs)
+				}
+				if len(kept) != 1 || kept[0] != (c.mode == "exclusive") {
+					t.Errorf("it was to remember %v, want once, if nobody shares the lock", kept)
+				}
+				text := log.String()
+				if told := strings.Count(text, "\n") == 1 && strings.Contains(text, "token=7 greater=17 file=/home/x/file"); told != c.told || !c.told && text != "" {
+					t.Errorf("the log says %q", text)
+				}
+			})
 		})
 	}
 }

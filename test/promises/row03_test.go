@@ -26,8 +26,7 @@ func row3() []question {
 		{row: 3, name: "renamed right before the end", want: atEnd, ask: changedAtEnd(rename), of: onDisk},
 		{row: 3, name: "an age cleaner", want: "the second is refused, or the first is told", ask: cleaned, of: onDisk},
 		{row: 3, name: "what was old before is held", want: "a cleaner by age leaves what a held lock needs", ask: oldBefore, of: onDisk},
-		{row: 3, name: "an idle lock was cleaned away", want: "who gets a smaller token than this user has seen is told", ask: tokensAgain, of: hasTokens,
-			open: exceptions{withThis: "mkdir:?style=dir nfs: sftp: ftp:?style=dir s3:"}},
+		{row: 3, name: "an idle lock was cleaned away", want: "who gets a smaller token than this user has seen is told", ask: tokensAgain, of: hasTokens},
 		{row: 3, name: "doctor of a place for a while", want: "below /tmp it names tmpfiles.d", ask: namesCleaner, of: ofThisDisk},
 	}
 }

@@ -40,19 +40,19 @@ func places() []string {
 	return all
 }
 
-// load returns the file's text from the first place that has the file.
-func load(name string) (string, error) {
+// load returns the file's text from the first of the places that has the file, and its path.
+func load(places []string, name string) (text, file string, err error) {
 	var wrong error
-	for _, place := range places() {
+	for _, place := range places {
 		text, err := loadFrom(place, name)
 		if err == nil {
-			return text, nil
+			return text, filepath.Join(place, folder, name), nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
 			wrong = errors.Join(wrong, err)
 		}
 	}
-	return "", wrong
+	return "", "", wrong
 }
 
 func loadFrom(place, name string) (text string, err error) {
@@ -76,10 +76,10 @@ func loadFrom(place, name string) (text string, err error) {
 	return text, nil
 }
 
-// save replaces the file in the first place that lets us.
-func save(name, text string) error {
+// save replaces the file in the first of the places that lets us.
+func save(places []string, name, text string) error {
 	err := errors.New("there is neither a home nor XDG_RUNTIME_DIR")
-	for i, place := range places() {
+	for i, place := range places {
 		tried := saveIn(place, name, text)
 		if tried == nil {
 			return nil

@@ -171,3 +171,39 @@ func TestClockOf(t *testing.T) {
 		t.Error("the names do not tell clocks apart")
 	}
 }
+
+// TestToken: the greatest token is known later, wherever the session's directory has gone. Few tokens
+// are written.
+func TestToken(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("XDG_STATE_HOME", "")
+	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
+	const lock = "nfs:/srv/a lock"
+	for _, c := range []struct {
+		token, before uint64
+		keep          bool
+	}{
+		{1, 0, true}, {2, 0, false}, {2, 0, true}, {1, 2, true}, {3, 2, true}, {1000, 3, true}, {1100, 1000, true}, {1, 1000, true}, {1126, 1000, true}, {2, 1126, true},
+		{1<<64 - 1, 1126, true}, {1, 1<<64 - 1, true},
+	} {
+		before, file, err := Token(lock, c.token, c.keep)
+		if err != nil || before != c.before || (before == 0) != (file == "") || before != 0 && filepath.Dir(file) != filepath.Join(home, ".local/state", folder) {
+			t.Errorf("token %d: before it was %d in %q, %v; want %d", c.token, before, file, err, c.before)
+		}
+	}
+	if before, _, err := Token("nfs:/srv/another", 1, true); before != 0 || err != nil {
+		t.Errorf("of another lock: %d, %v", before, err)
+	}
+	_, file, _ := Token(lock, 1, false)
+	for _, damaged := range []string{"", "x", "-1 " + lock + "\n", "7 nfs:/srv/another\n"} {
+		must(t, os.WriteFile(file, []byte(damaged), 0o600))
+		if before, _, err := Token(lock, 1, true); before != 0 || err != nil {
+			t.Errorf("%q is taken for %d, %v", damaged, before, err)
+		}
+	}
+	must(t, os.Remove(file)) // as the user is told to do
+	if before, file, err := Token(lock, 2, true); before != 0 || file != "" || err != nil {
+		t.Errorf("after its end: %d, %q, %v", before, file, err)
+	}
+}

@@ -4,5 +4,6 @@ package memory
 
 import "errors"
 
-func load(string) (string, error) { return "", nil }
-func save(string, string) error   { return errors.ErrUnsupported }
+func places() []string                                   { return nil }
+func load([]string, string) (text, file string, _ error) { return "", "", nil }
+func save([]string, string, string) error                { return errors.ErrUnsupported }

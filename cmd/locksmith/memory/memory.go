@@ -1,5 +1,6 @@
-// Package memory stores in files what watch.Memory remembers. Each file is small, in a directory
-// of the user's own, and for one lock, one user and one start of the machine.
+// Package memory stores in files what watch.Memory remembers, and the greatest fencing token of each
+// lock. Each file is small, in a directory of the user's own, and for one lock and one user; those of
+// watch.Memory are for one start of the machine, too.
 //
 // It promises that a file counts only if it is the user's own and nobody else can write it, that
 // a file is replaced as a whole, and that the number of files is limited. Anything wrong with the
@@ -31,9 +32,13 @@ func Of(lock string, debug func(error)) *watch.Memory {
 	if boot == "" {
 		return nil
 	}
-	name := sha256.Sum256([]byte(boot + "\x00" + lock))
-	f := &files{name: hex.EncodeToString(name[:16])}
-	return watch.NewMemory(boot+"\n"+lock, f, debug)
+	return watch.NewMemory(boot+"\n"+lock, &files{name: nameOf(boot, lock)}, debug)
+}
+
+// nameOf is the name of a file with what is remembered of a lock.
+func nameOf(what, lock string) string {
+	name := sha256.Sum256([]byte(what + "\x00" + lock))
+	return hex.EncodeToString(name[:16])
 }
 
 // clockOf names the clock of one machine since its start, or returns "" if that cannot be
@@ -62,12 +67,15 @@ var errHung = errors.New("its place does not answer")
 
 // Load implements watch.Store.
 func (f *files) Load() (string, error) {
-	return within(f, func() (string, error) { return load(f.name) })
+	return within(f, func() (string, error) {
+		text, _, err := load(places(), f.name)
+		return text, err
+	})
 }
 
 // Save implements watch.Store.
 func (f *files) Save(text string) error {
-	_, err := within(f, func() (struct{}, error) { return struct{}{}, save(f.name, text) })
+	_, err := within(f, func() (struct{}, error) { return struct{}{}, save(places(), f.name, text) })
 	return err
 }
 

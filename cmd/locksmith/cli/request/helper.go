@@ -123,6 +123,7 @@ func (o Options) forOne(t *Target, log hclog.Logger) (*locksmith.Helper, error) 
 		Refresh: o.refresh,
 
 		ReleaseTimeout: o.release,
+		KnownToken:     memory.Token,
 	}
 	if m := memory.Of(canonical, func(err error) { log.Debug(err.Error(), "lock", canonical) }); m != nil {
 		h.Request.Memory, h.Remember = m, m.Save
