@@ -71,6 +71,14 @@ func (h Holder) EndingKept() string {
 	return "the kernel keeps it for pid " + strings.ReplaceAll(words, " ", ", ") + ": end that with: kill " + words
 }
 
+// otherKeeper is owner.Record.OtherKeeper, where the record matters.
+func (h Holder) otherKeeper() string {
+	if h.Record == nil {
+		return ""
+	}
+	return h.Record.OtherKeeper()
+}
+
 const nobodyKnown = "somebody unknown"
 
 // details returns the holder's pid with where behind it, its program, and what it says of itself. It
@@ -111,6 +119,9 @@ func (h Holder) describe(until string) string {
 		who, program = r.User+"@"+r.Place.Host, r.Program
 	}
 	details := h.details("", program)
+	if keeper := h.otherKeeper(); keeper != "" {
+		details = append(details, "in a file of "+keeper)
+	}
 	switch h.Verdict {
 	case owner.Dead:
 		details = append(details, "dead")

@@ -86,6 +86,8 @@ func (w watcher) read(f *file) error {
 		return w.lock.fail("look at "+backend.Quoted(f.name), err)
 	case st.Kind != "":
 		f.content = content{note: "it is " + st.Kind + ", and stays until somebody removes it"}
+	case f.content.Record != nil:
+		f.content.Record.Keeper = st.User
 	}
 	f.stat = st
 	return nil

@@ -53,6 +53,9 @@ func read(f File) (content, error) {
 	}
 	c := parse(text)
 	c.stat = st
+	if c.Record != nil {
+		c.Record.Keeper = st.User
+	}
 	return c, nil
 }
 

@@ -17,7 +17,7 @@ import (
 func (l *Lock) Inspect(ctx context.Context) (backend.Report, error) {
 	dir := l.NewDir()
 	defer dir.Close()
-	i := inspection{lock: l, others: l.newOthers(dir, backend.Request{Clock: clock.Boot{}})}
+	i := inspection{lock: l, dir: dir, others: l.newOthers(dir, backend.Request{Clock: clock.Boot{}})}
 	err := i.look(ctx, dir)
 	return i.report, err
 }
@@ -25,6 +25,7 @@ func (l *Lock) Inspect(ctx context.Context) (backend.Report, error) {
 // An inspection is one look at everything.
 type inspection struct {
 	lock   *Lock
+	dir    dirs.Dir
 	others watch.Others[spot]
 	report backend.Report
 }
@@ -134,6 +135,9 @@ func (i *inspection) see(ctx context.Context, to *[]backend.Holder, at string, e
 		return nil
 	case err != nil:
 		return err
+	}
+	if on, ok := i.dir.(dirs.Rooted); ok && s.Record != nil {
+		s.Record.Keeper = on.User(at + "/" + e.String())
 	}
 	h := s.Holder(i.lock.Today())
 	if at != i.lock.lock() {

@@ -194,7 +194,7 @@ func (k listKind) plain(ctx context.Context, path string, d *finder.Directory, w
 }
 
 func (k listKind) see(ctx context.Context, l *Lock, look func(*inspection, dirs.Dir) error) finder.Answer {
-	i := inspection{lock: l, others: l.newOthers(k.dir, backend.Request{Clock: clock.Boot{}})}
+	i := inspection{lock: l, dir: k.dir, others: l.newOthers(k.dir, backend.Request{Clock: clock.Boot{}})}
 	err := look(&i, k.dir)
 	if err == nil && l.Style == PlainStyle && len(i.report.Holders) == 0 && len(i.report.Waiters) == 0 {
 		return finder.Answer{Mine: true} // it has just gone

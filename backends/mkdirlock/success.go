@@ -18,8 +18,8 @@ import (
 type successes struct {
 	hold    *hold // ours; nil: for whoever only reads their names
 	marks   []success.Mark
-	entries []dirs.Entry // with the server's times, by whose clock it was now; nil: nobody needs them
-	now     time.Time
+	entries []dirs.Entry // with the server's times; nil: nobody needs them
+	now     dirs.Entry   // that we have just made there
 }
 
 // List implements success.Store.
@@ -35,11 +35,13 @@ func (s successes) Read(_ context.Context, m *success.Mark) error {
 	if e.Modified.IsZero() {
 		return s.hold.lock.fail("look at the last success", errors.New("its time is not known"))
 	}
-	ago := dirs.Age(e, s.now)
-	if d := s.now.Sub(e.Modified); d < 0 && (e.Precise || d < -clockStep) {
+	now := s.now.Modified
+	ago := dirs.Age(e, now)
+	if d := now.Sub(e.Modified); d < 0 && (e.Precise || d < -clockStep) {
 		ago = d
 	}
-	m.At = s.now.Add(-ago)
+	_, ownUsers := s.hold.dir.(dirs.Rooted)
+	m.At, m.By = now.Add(-ago), success.Stranger(e.User, s.now.User, ownUsers)
 	return nil
 }
 
@@ -85,7 +87,7 @@ func (l DirStyleLock) LastSuccess(ctx context.Context, held backend.Hold) (*back
 	for _, e := range entries {
 		names = append(names, e.Name)
 	}
-	return success.Last(ctx, successes{hold: h, marks: labels.SuccessesIn(names), entries: entries, now: now}, now)
+	return success.Last(ctx, successes{hold: h, marks: labels.SuccessesIn(names), entries: entries, now: now}, now.Modified)
 }
 
 // RecordSuccess implements backend.SuccessKeeper.

@@ -45,7 +45,7 @@ func (d *directory) Keep(_ context.Context, link string, others ...string) {
 func (d *directory) Look(_ context.Context, name string) (symlinks.Sight, error) {
 	const flags = unix.AT_SYMLINK_NOFOLLOW | unix.AT_STATX_FORCE_SYNC
 	var st unix.Statx_t
-	err := posix.Statx(unix.AT_FDCWD, d.at(name), flags, unix.STATX_MTIME|unix.STATX_CTIME|unix.STATX_NLINK, &st)
+	err := posix.Statx(unix.AT_FDCWD, d.at(name), flags, unix.STATX_MTIME|unix.STATX_CTIME|unix.STATX_NLINK|unix.STATX_UID, &st)
 	if err != nil {
 		return symlinks.Sight{}, err
 	}
@@ -53,5 +53,6 @@ func (d *directory) Look(_ context.Context, name string) (symlinks.Sight, error)
 		Sign:     fmt.Sprint(st.Mtime.Sec, st.Mtime.Nsec, st.Ctime.Sec, st.Ctime.Nsec),
 		Modified: time.Unix(st.Mtime.Sec, int64(st.Mtime.Nsec)),
 		Links:    uint64(st.Nlink),
+		User:     st.Uid,
 	}, nil
 }

@@ -34,5 +34,5 @@ func (d *directory) Look(_ context.Context, name string) (symlinks.Sight, error)
 	if err := unix.Lstat(d.at(name), &raw); err != nil {
 		return symlinks.Sight{}, err
 	}
-	return symlinks.Sight{Sign: fmt.Sprint(st.ModTime().UnixNano()), Modified: st.ModTime(), Links: uint64(raw.Nlink)}, nil
+	return symlinks.Sight{Sign: fmt.Sprint(st.ModTime().UnixNano()), Modified: st.ModTime(), Links: uint64(raw.Nlink), User: raw.Uid}, nil
 }

@@ -34,10 +34,11 @@ func Open(a backend.Address) (backend.Backend, error) {
 func newLock(a backend.Address) *lock {
 	mustExist := a.Options["create"] == "no"
 	return &lock{path: a.Path, mustExist: mustExist, network: a.Options["fs"] == "network", Lock: symlinks.Lock{
-		Dir:     &directory{path: a.Path, mustExist: mustExist},
-		Address: a.Name(),
-		Env:     owner.NewEnv(),
-		Bells:   true,
+		Dir:      &directory{path: a.Path, mustExist: mustExist},
+		Address:  a.Name(),
+		Env:      owner.NewEnv(),
+		OwnUsers: true,
+		Bells:    true,
 	}}
 }
 

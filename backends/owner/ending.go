@@ -14,9 +14,12 @@ import (
 // Ending tells people how to end a living helper, or how to let it go on if it is stopped.
 // Whoever may write to a lock's place may put a record there that names any process. So Ending
 // names a command only for a process that runs here, is called locksmith, and belongs to the user
-// who is said to have the lock. A stopped process does not heed SIGTERM, so Ending does not
-// advise it there.
+// who is said to have the lock, and if no other user keeps the record. A stopped process does not
+// heed SIGTERM, so Ending does not advise it there.
 func (r Record) Ending() string {
+	if keeper := r.OtherKeeper(); keeper != "" {
+		return fmt.Sprintf("first find out whose it is: by the record it is of %s, but the record is in a file of %s", r.User, keeper)
+	}
 	pid := r.Helper.PID
 	if !Here().sees(r.Place) || r.Helper.Gone() || !isLocksmith(process.Name(pid)) || !r.belongsTo(process.Owner(pid)) {
 		return fmt.Sprintf("first look where it runs whether pid %d is a locksmith of %s", pid, r.User)
@@ -103,7 +106,7 @@ func (r Record) EndingLeft() string {
 		return p == r.Parent || p.PID == r.Helper.PID || !r.belongsTo(process.Owner(p.PID))
 	}
 	switch {
-	case len(all) == 0 || slices.ContainsFunc(all, foreign):
+	case len(all) == 0 || r.OtherKeeper() != "" || slices.ContainsFunc(all, foreign):
 		return ""
 	case slices.ContainsFunc(all, process.Process.Stopped):
 		return "end it with: kill -9 " + pids(all)
@@ -138,6 +141,15 @@ func UserName(uid uint32) string {
 		return u.Username
 	}
 	return number
+}
+
+// OtherKeeper names the Keeper, if that is neither root nor the record's user; else it is empty. Such a
+// record may be a copy, so it proves nothing about processes of its user.
+func (r Record) OtherKeeper() string {
+	if r.Keeper == 0 || r.belongsTo(int(r.Keeper), true) {
+		return ""
+	}
+	return UserName(r.Keeper)
 }
 
 // belongsTo reports whether a user is known and is the record's user.

@@ -53,6 +53,9 @@ func TestEnding(t *testing.T) {
 		"a pid that is used again": {Record{Place: Here(), Helper: later, User: ours}, false},
 		"another user's":           {Record{Place: Here(), Helper: locksmith, User: "mallory"}, false},
 		"on another machine":       {Record{Place: elsewhere, Helper: locksmith, User: ours}, false},
+
+		"in its user's file":     {Record{Place: Here(), Helper: locksmith, User: ours, Keeper: uint32(os.Geteuid())}, true},
+		"in another user's file": {Record{Place: Here(), Helper: locksmith, User: ours, Keeper: 64011}, false},
 	} {
 		if got := c.r.Ending(); strings.Contains(got, "kill ") != c.kill {
 			t.Errorf("%s: the advice is %q; that it has a kill command must be %v", name, got, c.kill)

@@ -65,6 +65,9 @@ type Record struct {
 	Acquired time.Time        // for people; whole milliseconds
 	Meta     []protocol.Field // what the user said about the holder, in order
 	unknown  []protocol.Field // fields of a later version; Format writes them again
+	// Keeper is the user whose file the record was found in; 0: root's, or not known. It is not part of
+	// the text.
+	Keeper uint32
 }
 
 // NewID returns a name for one acquisition attempt: 128 random bits in hex.

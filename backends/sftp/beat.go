@@ -140,7 +140,7 @@ func (d *symlinkDir) Look(ctx context.Context, name string) (symlinks.Sight, err
 }
 
 func sight(a attrs) symlinks.Sight {
-	return symlinks.Sight{Sign: fmt.Sprint(a.modified), Modified: time.Unix(int64(a.modified), 0)}
+	return symlinks.Sight{Sign: fmt.Sprint(a.modified), Modified: time.Unix(int64(a.modified), 0), User: a.user}
 }
 
 func (d *symlinkDir) count(ctx context.Context) (symlinks.Sight, error) {

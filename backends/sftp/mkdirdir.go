@@ -93,7 +93,7 @@ func (t *mkdirDir) Entries(ctx context.Context, name string) ([]dirs.Entry, erro
 	all, err := t.list(ctx, name)
 	entries := make([]dirs.Entry, len(all))
 	for i, item := range all {
-		entries[i] = dirs.Entry{Name: item.name, Dir: item.attrs.is(modeDir), Precise: true}
+		entries[i] = dirs.Entry{Name: item.name, Dir: item.attrs.is(modeDir), Precise: true, User: item.attrs.user}
 		if item.attrs.flags&hasTimes != 0 {
 			entries[i].Modified = time.Unix(int64(item.attrs.modified), 0)
 		}

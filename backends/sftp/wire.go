@@ -131,6 +131,7 @@ const (
 type attrs struct {
 	flags    uint32
 	mode     uint32 // with the type
+	user     uint32 // by the server's numbers; 0: root, or not told
 	modified uint32 // seconds since 1970, by the server's clock
 	accessed uint32 // only in what we send; below modified: the same as that
 }
@@ -143,7 +144,8 @@ func (r *reader) attrs() attrs {
 		r.take(8)
 	}
 	if a.flags&hasOwner != 0 {
-		r.take(8)
+		a.user = r.uint32()
+		r.take(4)
 	}
 	if a.flags&hasMode != 0 {
 		a.mode = r.uint32()

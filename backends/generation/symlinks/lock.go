@@ -23,6 +23,8 @@ type Lock struct {
 	// LeastLease is for how long others are watched, at least. Where times have whole seconds,
 	// some heartbeats do not show.
 	LeastLease time.Duration
+	// OwnUsers: the place has this machine's numbers for users.
+	OwnUsers bool
 	// Bells: those who use the lock on one host tell each other when they leave it.
 	Bells bool
 }
@@ -78,4 +80,5 @@ type Sight struct {
 	// Links is the number of links, 2 and one for each subdirectory on most
 	// file systems, anything on others.
 	Links uint64
+	User  uint32 // whose it is, by the place's numbers; 0: root's, or not known
 }

@@ -34,11 +34,12 @@ func successesIn(names []string, most uint64) (all []success.Mark) {
 type successes struct {
 	generation.Successes
 	lock *Lock
-	hold *hold // ours; nil: we only read or remove them
+	hold *hold  // ours; nil: we only read or remove them
+	user uint32 // who we are in the place, if anybody asks
 }
 
 func (l *Lock) successes(h *hold) successes {
-	s := successes{generation.Successes{Texts: texts{l}, Names: successNames}, l, h}
+	s := successes{generation.Successes{Texts: texts{l}, Names: successNames}, l, h, 0}
 	if h != nil {
 		s.By = h.Mine.Own()
 	}
@@ -69,14 +70,14 @@ func (s successes) Read(ctx context.Context, m *success.Mark) error {
 	if err != nil {
 		return s.lock.Fail("look at the last success", err)
 	}
-	m.At = seen.Modified
+	m.At, m.By = seen.Modified, success.Stranger(seen.User, s.user, s.lock.OwnUsers)
 	return s.Successes.Read(ctx, m)
 }
 
 var _ backend.SuccessKeeper = (*Lock)(nil)
 
-// LastSuccess implements backend.SuccessKeeper. The link that shows the time also makes this
-// host read the directory anew (see probe).
+// LastSuccess implements backend.SuccessKeeper. The link that shows the time, and who we are there,
+// also makes this host read the directory anew (see probe).
 func (*Lock) LastSuccess(ctx context.Context, held backend.Hold) (*backend.Success, error) {
 	h := held.(*hold)
 	l := h.Mine.lock
@@ -87,7 +88,9 @@ func (*Lock) LastSuccess(ctx context.Context, held backend.Hold) (*backend.Succe
 	if err != nil {
 		return nil, l.Fail("find out the server's time", errors.Join(made, err))
 	}
-	return success.Last(ctx, l.successes(h), now.Modified)
+	s := l.successes(h)
+	s.user = now.User
+	return success.Last(ctx, s, now.Modified)
 }
 
 // RecordSuccess implements backend.SuccessKeeper.

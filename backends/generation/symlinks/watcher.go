@@ -34,7 +34,9 @@ func (l *Lock) see(ctx context.Context, w *watch.Watcher, at *spot, last watch.S
 	s := watch.Seen{ID: t.id, Sign: sight.Sign, Lasting: watch.IsFine(sight.Modified), Lease: t.lease, Since: time.UnixMicro(t.at), Beat: sight.Modified,
 		Record: last.Record, Note: last.Note}
 	if s.Record == nil {
-		s.Record, s.Note = l.record(ctx, t)
+		if s.Record, s.Note = l.record(ctx, t); s.Record != nil && l.OwnUsers {
+			s.Record.Keeper = sight.User
+		}
 	}
 	s.Verdict = l.Verdict(s.Record)
 	// The lease is the ticket's, because the record may be missing or forged.

@@ -76,7 +76,8 @@ type Entry struct {
 	// Modified is a time by the server's clock, in a zone of its own: compare it only with times of
 	// the same server. Zero if the server did not say.
 	Modified time.Time
-	Precise  bool // to the second; else to the minute, or the day if it is old
+	Precise  bool   // to the second; else to the minute, or the day if it is old
+	User     uint32 // whose it is, by the place's numbers; 0: root's, or not known
 }
 
 var (
@@ -141,7 +142,11 @@ type Examiner interface {
 }
 
 // A Rooted Dir is one on a file system.
-type Rooted interface{ Root(name string) string }
+type Rooted interface {
+	Root(name string) string
+	// User is whose a directory is; 0: root's, or not known.
+	User(name string) uint32
+}
 
 // A Reader is a Dir in which a directory can be kept open, as one who lists it does.
 type Reader interface {

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// ListWithNow lists a directory, and returns what time it is there by the server's clock. For
-// that it makes a directory in it, the probe, and removes it again.
-func ListWithNow(ctx context.Context, dir StatDir, in, probe string, fail func(op string, err error) error) (entries []Entry, now time.Time, err error) {
+// ListWithNow lists a directory, and returns what time it is there by the server's clock, and who we
+// are there. For that it makes a directory in it, the probe, and removes it again.
+func ListWithNow(ctx context.Context, dir StatDir, in, probe string, fail func(op string, err error) error) (entries []Entry, now Entry, err error) {
 	if err := dir.Mkdir(ctx, in+"/"+probe); err != nil {
 		if Unclear(err) {
 			_ = removeProbe(ctx, dir, in+"/"+probe)
@@ -24,7 +24,7 @@ func ListWithNow(ctx context.Context, dir StatDir, in, probe string, fail func(o
 	if i < 0 || entries[i].Modified.IsZero() {
 		return nil, now, fail("find out the server's time", errors.New("its listing does not tell"))
 	}
-	now = entries[i].Modified
+	now = entries[i]
 	return slices.Delete(entries, i, i+1), now, nil
 }
 

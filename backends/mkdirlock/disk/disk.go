@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -104,9 +105,25 @@ func (d *Directory) Entries(ctx context.Context, name string) ([]dirs.Entry, err
 		if err != nil {
 			continue // it has just gone
 		}
-		all = append(all, dirs.Entry{Name: n, Dir: st.IsDir(), Modified: st.ModTime(), Precise: true})
+		all = append(all, dirs.Entry{Name: n, Dir: st.IsDir(), Modified: st.ModTime(), Precise: true, User: userOf(st)})
 	}
 	return all, err
+}
+
+// User implements dirs.Rooted.
+func (d *Directory) User(name string) uint32 {
+	st, err := os.Lstat(d.at(name))
+	if err != nil {
+		return 0
+	}
+	return userOf(st)
+}
+
+func userOf(info os.FileInfo) uint32 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return st.Uid
+	}
+	return 0
 }
 
 // Root implements dirs.Rooted.

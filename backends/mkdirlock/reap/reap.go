@@ -119,7 +119,8 @@ const farthestWest = 12 * time.Hour
 // zone of its times: there tellTime goes by the earliest time that it may be.
 func (p *reaper) tellTime(ctx context.Context, entries []dirs.Entry) (now []dirs.Entry, err error) {
 	if p.reaping.Remove {
-		entries, p.now, err = dirs.ListWithNow(ctx, p.dir, p.place.Name, labels.ProbePrefix+p.place.NewID(), p.place.Fail)
+		entries, probe, err := dirs.ListWithNow(ctx, p.dir, p.place.Name, labels.ProbePrefix+p.place.NewID(), p.place.Fail)
+		p.now = probe.Modified
 		return entries, err
 	}
 	p.now = p.place.Today()
