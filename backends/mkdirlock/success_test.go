@@ -4,6 +4,8 @@ package mkdirlock
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -17,7 +19,8 @@ import (
 // coarse is a directory of a server that tells times to the minute.
 type coarse struct {
 	dirs.StatDir
-	age time.Duration // of all successes
+	age  time.Duration // of all successes
+	user uint32        // whose they are
 }
 
 func (d coarse) Entries(ctx context.Context, name string) ([]dirs.Entry, error) {
@@ -26,7 +29,7 @@ func (d coarse) Entries(ctx context.Context, name string) ([]dirs.Entry, error) 
 	for i, e := range all {
 		all[i].Modified, all[i].Precise = now, false
 		if _, ok := labels.ParseSuccess(e.Name); ok {
-			all[i].Modified = now.Add(-d.age).Truncate(time.Minute)
+			all[i].Modified, all[i].User = now.Add(-d.age).Truncate(time.Minute), d.user
 		}
 	}
 	return all, err
@@ -44,9 +47,9 @@ func TestSuccessToTheMinute(t *testing.T) {
 		0: 0, time.Minute: 0, 3 * time.Minute: 2 * time.Minute, 2 * time.Hour: 2*time.Hour - time.Minute,
 		-time.Hour: 0, -2 * time.Hour: -2 * time.Hour,
 	} {
-		h.dir = coarse{plain, age}
-		if last, err := l.LastSuccess(t.Context(), h); err != nil || last == nil || last.Ago != want {
-			t.Errorf("a success %v ago is told as %v, %v", age, last, err)
+		h.dir = coarse{plain, age, 64011}
+		if last, err := l.LastSuccess(t.Context(), h); err != nil || last == nil || last.Ago != want || last.By != "64011" {
+			t.Errorf("another user's success %v ago is told as %+v, %v", age, last, err)
 		}
 	}
 	h.dir = plain
@@ -66,6 +69,24 @@ func TestSuccessLeavesNoMoreThanOne(t *testing.T) {
 	names = slices.DeleteFunc(names, func(n string) bool { return !strings.HasPrefix(n, labels.SuccessPrefix) })
 	if err != nil || len(names) != 1 || !strings.HasPrefix(names[0], "done.2."+h.ID()) {
 		t.Errorf("the successes that stay are %q, %v; want the last holder's", names, err)
+	}
+	mustRelease(t, h)
+}
+
+// TestOtherKeeper: a record that another user keeps is told as that user's.
+func TestOtherKeeper(t *testing.T) {
+	needRoot(t)
+	path := t.TempDir() + "/L"
+	l := openDirStyle(t, path)
+	h := tryDirStyle(t, path).(*hold)
+	entries, err := filepath.Glob(path + "/*/x.*")
+	mustWork(t, err)
+	for _, e := range entries {
+		mustWork(t, os.Chown(e, 64011, 64011))
+	}
+	r, err := l.Inspect(t.Context())
+	if err != nil || len(r.Holders) != 1 || !strings.Contains(r.Holders[0].String(), "in a file of 64011") {
+		t.Errorf("the report is %v, %v", r, err)
 	}
 	mustRelease(t, h)
 }

@@ -72,3 +72,25 @@ func TestSuccessBesideWhatStays(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestOtherKeepers: a success, and a record, that another user keeps are told as that user's.
+func TestOtherKeepers(t *testing.T) {
+	needRoot(t)
+	path := filepath.Join(t.TempDir(), "lock")
+	l := openLock(t, path).(backend.SuccessKeeper)
+	h := mustHold(t, attemptAt(t, path, "exclusive"))
+	defer mustRelease(t, h)
+	mustWork(t, l.RecordSuccess(t.Context(), h))
+	all, err := filepath.Glob(filepath.Join(path, "R", "*"))
+	mustWork(t, err)
+	for _, name := range all {
+		mustWork(t, os.Lchown(name, 64011, 64011))
+	}
+	if last, err := l.LastSuccess(t.Context(), h); err != nil || last == nil || last.By != "64011" {
+		t.Errorf("the last success is told as %+v, %v", last, err)
+	}
+	r, err := openLock(t, path).Inspect(t.Context())
+	if err != nil || len(r.Holders) != 1 || !strings.Contains(r.Holders[0].String(), "in a file of 64011") {
+		t.Errorf("the report is %v, %v", r, err)
+	}
+}
