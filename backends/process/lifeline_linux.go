@@ -2,7 +2,6 @@ package process
 
 import (
 	crypto "crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"iter"
@@ -19,9 +18,11 @@ import (
 // Its name is taken for exactly as long as any process has the socket open: this one or one that
 // inherited it.
 type Lifeline struct {
-	// Name is for Process.Lifeline. It has the network namespace that knows the socket, and
-	// random bits, all in hexadecimal.
+	// Name is for Process.Lifeline. It has the network namespace that knows the socket, random
+	// bits, so that no name is made twice, and the user who made it, all in hexadecimal.
 	Name string
+	// User is the effective user of this process.
+	User int
 	fd   int
 }
 
@@ -33,7 +34,8 @@ func NewLifeline() (*Lifeline, error) {
 	}
 	var b [8]byte
 	_, _ = crypto.Read(b[:]) // never fails: on failure it ends the program
-	l := &Lifeline{Name: here + hex.EncodeToString(b[:])}
+	l := &Lifeline{User: unix.Geteuid()}
+	l.Name = fmt.Sprintf("%s%x%08x", here, b, l.User)
 	l.fd, err = unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, os.NewSyscallError("socket", err)
@@ -76,6 +78,9 @@ var networkHere = sync.OnceValues(func() (string, error) {
 // process that has the lifeline closes it. It is NoFD if no process has the lifeline any more.
 // The caller closes it.
 func (p Process) reach() (int, error) {
+	if _, lost := lostNames.Load(p); lost {
+		return NoFD, nil
+	}
 	if here, err := networkHere(); err != nil || !strings.HasPrefix(p.Lifeline, here) {
 		return NoFD, fmt.Errorf("lifeline %.40q: %w", p.Lifeline, ErrNotVisible)
 	}
@@ -90,13 +95,17 @@ func (p Process) reach() (int, error) {
 	}
 	// The kernel remembers the process that began to listen, even after its end. If that is
 	// another than expected, somebody else may have taken the name, which everybody can see in
-	// /proc/net/unix. But a wrong pid proves nothing, because not every kernel tells it truly:
-	// gVisor tells the pid of the process that asks.
-	var maker *unix.Ucred
+	// /proc/net/unix.
+	var listener *unix.Ucred
 	if err == nil {
-		maker, err = unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
+		listener, err = unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	}
-	if err == nil && int(maker.Pid) != p.PID {
+	if err == nil && int(listener.Pid) != p.PID {
+		if p.lostNameTo(listener, os.Getpid()) {
+			CloseFD(fd)
+			lostNames.Store(p, true)
+			return NoFD, nil
+		}
 		err = ErrNotVisible
 	}
 	if err != nil {
@@ -104,6 +113,37 @@ func (p Process) reach() (int, error) {
 		return NoFD, fmt.Errorf("connect to lifeline %s: %w", p.Lifeline, err)
 	}
 	return fd, nil
+}
+
+// lostNames has each Process for which lostNameTo had proof. The proof is good for ever, and may not
+// be had twice: each look stays in the queue of the listener, who may have made it short.
+var lostNames sync.Map
+
+// lostNameTo reports, by proof, that another user has the name of p's lifeline, under which a process
+// listens that is not p. Then no process has the lifeline any more: as long as one has it, nobody
+// else gets its name.
+//
+// A wrong pid alone is no proof, because not every kernel tells it truly: gVisor tells pid and user
+// of the process that asks, which is self, and other kernels may tell zeros. A wrong user alone is no
+// proof either: in a user namespace p had another number than we see. But if the pid is wrong as
+// well, another process began to listen.
+func (p Process) lostNameTo(listener *unix.Ucred, self int) bool {
+	maker, known := makerIn(p.Lifeline)
+	if !known || listener.Uid == maker || listener.Uid == 0 || listener.Pid <= 0 || int(listener.Pid) == self {
+		return false
+	}
+	all, err := SeesAllUsers()
+	return all && err == nil
+}
+
+// makerIn is the user in a lifeline's name. Names that older versions made have none.
+func makerIn(name string) (uid uint32, known bool) {
+	const rest = 8 + 16 // the network namespace and the random bits
+	if len(name) != rest+8 {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(name[rest:], 16, 32)
+	return uint32(n), err == nil
 }
 
 // Inheritors are the processes that have p's lifeline, among those that we may look at. They are

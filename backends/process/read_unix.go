@@ -5,6 +5,7 @@ package process
 import (
 	"errors"
 	"os"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -24,6 +25,13 @@ func ReadShort(path string) (string, error) {
 		return "", &os.PathError{Op: "read", Path: path, Err: err}
 	}
 	return string(buf[:n]), nil
+}
+
+// SeesAllUsers reports whether the kernel shows us every user by the number that it has on the whole
+// machine. A user namespace that maps fewer shows the others as 65534 (user_namespaces(7)).
+func SeesAllUsers() (bool, error) {
+	users, err := ReadShort("/proc/self/uid_map")
+	return strings.Join(strings.Fields(users), " ") == "0 0 4294967295", err
 }
 
 // again repeats a call until no signal interrupts it.

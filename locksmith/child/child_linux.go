@@ -28,7 +28,7 @@ func (c *Command) outlivesUs() bool {
 	if n, err := unix.Getxattr(c.path, "security.capability", nil); err == nil && n > 0 {
 		return true
 	}
-	return os.Geteuid() == 0 && changesUser(filepath.Base(c.path))
+	return c.lifeline.User == 0 && changesUser(filepath.Base(c.path))
 }
 
 // changesUser knows the usual programs that go on as another user.

@@ -22,8 +22,7 @@ import (
 func row11() []question {
 	return []question{
 		{row: 11, name: "a reader locks what it may read", want: "each of root's runs gets the lock", ask: readerLocks, of: func(k kinds.Kind) bool { return ofThisDisk(k) && !k.Kernel }},
-		{row: 11, name: "another user has the name of a dead lifeline", want: "the lock of the dead is taken all the same", ask: deadName, of: ofThisDisk,
-			open: exceptions{withThis: "local: link: mkdir: mkdir:?style=dir nfs:"}},
+		{row: 11, name: "another user has the name of a dead lifeline", want: "the lock of the dead is taken all the same", ask: deadName, of: ofThisDisk},
 		{row: 11, name: "a copy of a record in another user's file", want: "status gives root no command to kill its own helper", ask: copiedRecord, of: named("local: link: flock:")},
 		{row: 11, name: "a planted link where the lock would be", want: "what it names is not made", ask: plantedLink, of: ofThisDisk},
 		{row: 11, name: "a planted file of events", want: "timeline -o writes over nobody's file, and does not hang", ask: plantedOutput, of: named("local:")},

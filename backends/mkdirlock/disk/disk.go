@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 
@@ -157,8 +156,8 @@ func rules(it unix.Stat_t) bool {
 	if it.Uid != unmapped && it.Gid != unmapped {
 		return true
 	}
-	users, err := os.ReadFile("/proc/self/uid_map")
-	return err != nil || strings.Join(strings.Fields(string(users)), " ") == "0 0 4294967295" // there it is nobody's own number
+	all, err := process.SeesAllUsers()
+	return err != nil || all // there it is nobody's own number
 }
 
 // Examine implements dirs.Examiner.
