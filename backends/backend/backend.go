@@ -267,6 +267,9 @@ type Listing struct {
 	// Other, if not nil, is called for each file that may be another tool's lock. Such files are not
 	// told, because nothing in them is ours.
 	Other func()
+	// Most is how many locks are told. What is beyond is only counted, and the error is then a
+	// *LeftOutError. Of a Quota of 0 all are told.
+	Most Quota
 	// Others are the forms of locks of kinds that are not asked for. A directory of such a form is
 	// no lock of any other kind, and neither are the names in it that make the form, even if they
 	// look like a lock. Files in it may be locks all the same.

@@ -2,6 +2,7 @@ package backend
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"locksmith/protocol"
@@ -23,6 +24,33 @@ func (e TooLongError) Error() string { return "too much is in the directory: " +
 // TooLong returns the error of a call whose listing exceeded a limit. To call again would not help.
 func (n Name) TooLong(op string, err TooLongError) error {
 	return n.Failure(protocol.CannotCreate, op, err, "keep the lock in a directory with less in it, on a server that can be trusted")
+}
+
+// A Quota counts locks in a list: those in which there is a record of ours, or which our directories
+// make, and the foreign ones, which have no record or cannot be read. Anybody can make many of those.
+type Quota struct{ Known, Foreign int }
+
+// MaxShown is how many locks of one place are shown. The two do not count together, so a flood of
+// foreign files hides no lock with a record.
+func MaxShown() Quota { return Quota{Known: MaxNames, Foreign: MaxNames / 10} }
+
+// A LeftOutError says how many locks were left out of a list because there were more than Most.
+type LeftOutError struct{ Most, Left Quota }
+
+func (e *LeftOutError) Error() string {
+	var all []string
+	if e.Left.Foreign > 0 {
+		all = append(all, fmt.Sprintf("more than %d locks without a record of ours (left out: %d)", e.Most.Foreign, e.Left.Foreign))
+	}
+	if e.Left.Known > 0 {
+		all = append(all, fmt.Sprintf("more than %d locks with a record (left out: %d)", e.Most.Known, e.Left.Known))
+	}
+	return TooLongError(strings.Join(all, ", and ")).Error()
+}
+
+// LeftOut returns the error of a list of this place that is not complete.
+func (n Name) LeftOut(err *LeftOutError) error {
+	return n.Failure(protocol.CannotCreate, "list the directory", err, "keep locks in a directory with less in it; of one lock tells: locksmith status")
 }
 
 // A Haul counts what one listing has brought so far. The zero Haul counts for a walk through many

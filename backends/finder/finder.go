@@ -56,7 +56,11 @@ const MaxText = 8192
 type Directory struct {
 	Path    string
 	Entries []Entry // in the order of their names
+	full    func() bool
 }
+
+// Full reports that no more foreign locks are told. To look at one closer would be in vain.
+func (d *Directory) Full() bool { return d.full != nil && d.full() }
 
 // Type returns the type of the entry with this name, if there is one.
 func (d *Directory) Type(name string) (t Type, ok bool) {
@@ -96,6 +100,9 @@ func (d *Directory) Beginning(prefix string) []Entry {
 // An Answer is what a kind says about a file or directory.
 type Answer struct {
 	Lock *backend.Listed // nil: there is no lock to tell of
+	// LeftOut says, instead of Lock, that there is a foreign lock. The kind did not look at it, because
+	// the directory was Full.
+	LeftOut bool
 	// Mine says that it belongs to a lock of this kind, so that no other kind is asked.
 	Mine bool
 }
@@ -126,6 +133,8 @@ type Walk struct {
 	backend.Listing // a depth of 0 is no limit
 	// Fatal reports whether after this error nothing more can be found out.
 	Fatal func(error) bool
+
+	seen backend.Quota // how many locks there were so far
 }
 
 // form returns the first of these forms that the directory has, or nil.

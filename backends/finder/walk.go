@@ -9,14 +9,33 @@ import (
 	"locksmith/backends/backend"
 )
 
-// Run walks. Its error is that of the directory where it begins, a fatal one, or ctx's.
+// Run walks. Its error is that of the directory where it begins, a fatal one, ctx's, or else a
+// *backend.LeftOutError.
 func (w *Walk) Run(ctx context.Context) error {
 	root, err := w.list(ctx, "")
 	if err != nil {
 		return err
 	}
-	return w.visit(ctx, root, nil, 1)
+	if err := w.visit(ctx, root, nil, 1); err != nil {
+		return err
+	}
+	left := backend.Quota{Known: beyond(w.seen.Known, w.Most.Known), Foreign: beyond(w.seen.Foreign, w.Most.Foreign)}
+	if left != (backend.Quota{}) {
+		return &backend.LeftOutError{Most: w.Most, Left: left}
+	}
+	return nil
 }
+
+// beyond returns how many of n are beyond a limit; 0 is no limit.
+func beyond(n, limit int) int {
+	if limit == 0 {
+		return 0
+	}
+	return max(n-limit, 0)
+}
+
+// isFull reports that no more foreign locks are told.
+func (w *Walk) isFull() bool { return w.Most.Foreign > 0 && w.seen.Foreign >= w.Most.Foreign }
 
 func (w *Walk) list(ctx context.Context, path string) (*Directory, error) {
 	if err := w.step(ctx); err != nil {
@@ -27,7 +46,7 @@ func (w *Walk) list(ctx context.Context, path string) (*Directory, error) {
 		return nil, err
 	}
 	slices.SortFunc(entries, func(x, y Entry) int { return strings.Compare(x.Name, y.Name) })
-	return &Directory{path, entries}, nil
+	return &Directory{path, entries, w.isFull}, nil
 }
 
 // visit looks at the entries of a directory, which are at this depth.
@@ -124,6 +143,9 @@ func (w *Walk) file(ctx context.Context, in *Directory, name string) error {
 }
 
 func (w *Walk) tell(ctx context.Context, a Answer) error {
+	if a.LeftOut {
+		w.seen.Foreign++
+	}
 	if a.Lock == nil {
 		return nil
 	}
@@ -133,8 +155,21 @@ func (w *Walk) tell(ctx context.Context, a Answer) error {
 	if err := a.Lock.Err; err != nil && (ctx.Err() != nil || w.Fatal != nil && w.Fatal(err)) {
 		return err
 	}
-	w.Tell(*a.Lock)
+	n, limit := &w.seen.Known, w.Most.Known
+	if isForeign(a.Lock) {
+		n, limit = &w.seen.Foreign, w.Most.Foreign
+	}
+	if *n++; beyond(*n, limit) == 0 {
+		w.Tell(*a.Lock)
+	}
 	return nil
+}
+
+// isForeign reports that nothing of ours was seen in what may be a lock.
+func isForeign(l *backend.Listed) bool {
+	ours := func(h backend.Holder) bool { return h.Record != nil }
+	held := len(l.Report.Holders) > 0
+	return l.Err != nil || held && !slices.ContainsFunc(l.Report.Holders, ours) && !slices.ContainsFunc(l.Report.Waiters, ours)
 }
 
 // mayBeLock reports whether a file looks like another tool's lock: it has a pid and nothing else,

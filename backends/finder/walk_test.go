@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/owner"
 )
 
 // textKind takes files with its text for locks.
@@ -84,6 +85,48 @@ func TestCrowd(t *testing.T) {
 				t.Errorf("it kept %d MiB", c.peak>>20)
 			}
 		})
+	}
+}
+
+// floodKind takes each file for a lock, and "lock" for a record in it.
+type floodKind struct{ looks *int }
+
+func (k floodKind) File(_ context.Context, in *Directory, name string, content func() Content) Answer {
+	l := backend.Listed{Lock: in.Path + "/" + name, Report: backend.Report{Holders: []backend.Holder{{}}}}
+	if content().Text == "lock" {
+		l.Report.Holders[0].Record = &owner.Record{}
+	} else if in.Full() {
+		return Answer{LeftOut: true, Mine: true}
+	}
+	*k.looks++
+	return Answer{Lock: &l, Mine: true}
+}
+
+// TestMost: foreign locks beyond the limit are neither looked at nor told, and hide none with a
+// record; these have a limit of their own. The error says how many there were.
+func TestMost(t *testing.T) {
+	for most, want := range map[backend.Quota]struct {
+		told int
+		left backend.Quota
+	}{
+		{}:                         {1000, backend.Quota{}},
+		{Known: 100, Foreign: 900}: {1000, backend.Quota{}},
+		{Known: 100, Foreign: 50}:  {150, backend.Quota{Foreign: 850}},
+		{Known: 30, Foreign: 50}:   {80, backend.Quota{Known: 70, Foreign: 850}},
+	} {
+		told, looks := 0, 0
+		w := Walk{Tree: &crowd{directories: 10, files: 100}, Files: []FileKind{floodKind{&looks}}}
+		w.Most, w.Tell = most, func(backend.Listed) { told++ }
+		var left backend.Quota
+		err := w.Run(t.Context())
+		if e, ok := errors.AsType[*backend.LeftOutError](err); ok {
+			left = e.Left
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if told != want.told || left != want.left || looks != want.told+want.left.Known {
+			t.Errorf("of at most %+v: told %d after %d looks, left out %+v; want %+v", most, told, looks, left, want)
+		}
 	}
 }
 

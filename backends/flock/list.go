@@ -40,8 +40,12 @@ type kind struct {
 func (k kind) File(_ context.Context, in *finder.Directory, name string, content func() finder.Content) finder.Answer {
 	l := *k.place
 	l.address, l.path = in.Lock(l.address, l.path, name)
-	if recordIn(content().Text) == nil && !k.isLocked(l.path) {
+	known := recordIn(content().Text) != nil
+	switch {
+	case !known && !k.isLocked(l.path):
 		return finder.Answer{}
+	case !known && in.Full():
+		return finder.Answer{LeftOut: true, Mine: true}
 	}
 	r, err := l.report(k.here, k.look)
 	r.Success = l.lastSuccess()

@@ -45,10 +45,14 @@ func (k kind) File(_ context.Context, in *finder.Directory, name string, content
 		}
 		return k.look(in, lock)
 	}
-	if len(claimsOf(in, name)) > 0 || k.ours(content()) {
-		return k.look(in, name)
+	claimed := len(claimsOf(in, name)) > 0
+	switch {
+	case !claimed && !k.ours(content()):
+		return finder.Answer{}
+	case !claimed && in.Full() && parse(content().Text).Record == nil:
+		return finder.Answer{LeftOut: true, Mine: true}
 	}
-	return finder.Answer{}
+	return k.look(in, name)
 }
 
 func (k kind) ours(seen finder.Content) bool {

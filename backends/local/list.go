@@ -53,6 +53,9 @@ func (k kind) File(_ context.Context, in *finder.Directory, name string, content
 	if begun || !k.ours(seen) {
 		return finder.Answer{}
 	}
+	if in.Full() && parse(seen.Text).Record == nil {
+		return finder.Answer{LeftOut: true, Mine: true}
+	}
 	l := k.lock(in, name)
 	r, err := l.inspect(k.here)
 	if err == nil && len(r.Holders) == 0 {

@@ -149,6 +149,9 @@ func (k listKind) Directory(ctx context.Context, d, in *finder.Directory) finder
 	if len(labels.EntriesIn(names)) == 0 && len(waiters) == 0 && !empty {
 		return finder.Answer{}
 	}
+	if empty && len(waiters) == 0 && d.Full() {
+		return finder.Answer{LeftOut: true, Mine: true}
+	}
 	return k.plain(ctx, d.Path, d, waiters)
 }
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -192,13 +193,17 @@ func (l *listing) place(ctx context.Context, place string, tell func(backend.Lis
 	if err != nil {
 		return err
 	}
-	return l.NotAPlace(place, canonical, l.list(ctx, canonical, lists, tell))
+	err = l.list(ctx, canonical, lists, tell)
+	if left, ok := errors.AsType[*backend.LeftOutError](err); ok {
+		return backend.Name(canonical).LeftOut(left)
+	}
+	return l.NotAPlace(place, canonical, err)
 }
 
 // list tells of what is in one place. It leaves behind a look that hangs.
 func (l *listing) list(ctx context.Context, place string, lists lister, tell func(backend.Listed)) error {
 	return follow(ctx, lookTime, noAnswer(place, lookOp, lookTime), func(ctx context.Context, step func(), tell func(backend.Listed)) error {
-		return lists(ctx, backend.Listing{Depth: max(l.depth, 0), Step: step, Tell: tell, Other: func() { l.others.Add(1) }})
+		return lists(ctx, backend.Listing{Depth: max(l.depth, 0), Step: step, Tell: tell, Most: backend.MaxShown(), Other: func() { l.others.Add(1) }})
 	}, tell)
 }
 

@@ -2,8 +2,11 @@ package show
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 
+	"locksmith/backends/backend"
 	"locksmith/cmd/locksmith/cli/term"
 )
 
@@ -44,17 +47,27 @@ func (o listText) Add(l Lock, _ error) {
 
 func (listText) End() error { return nil }
 
-// listJSON prints {"locks": […], "errors": […]}; errors are those that belong to no lock.
+// leftOut returns how many locks an error says are not in the list.
+func leftOut(err error) int {
+	if e, ok := errors.AsType[*backend.LeftOutError](err); ok {
+		return e.Left.Known + e.Left.Foreign
+	}
+	return 0
+}
+
+// listJSON prints {"locks": […], "left_out": 1, "errors": […]}; errors are those that belong to no
+// lock, and left_out is not there if nothing was left out.
 type listJSON struct {
 	out    io.Writer
 	begun  bool
 	errors []string
+	left   int   // how many locks are not in the list
 	err    error // of the first lock that could not be written as JSON
 }
 
 func (o *listJSON) Add(l Lock, err error) {
 	if l.Lock == "" {
-		o.errors = append(o.errors, err.Error())
+		o.errors, o.left = append(o.errors, err.Error()), o.left+leftOut(err)
 		return
 	}
 	text, err := json.MarshalIndent(l, "    ", "  ")
@@ -70,6 +83,9 @@ func (o *listJSON) End() error {
 	after := "\n  ]"
 	if !o.begun {
 		after = "{\n  \"locks\": []"
+	}
+	if o.left > 0 {
+		after += fmt.Sprintf(",\n  \"left_out\": %d", o.left)
 	}
 	if len(o.errors) > 0 {
 		text, err := json.MarshalIndent(o.errors, "  ", "  ")

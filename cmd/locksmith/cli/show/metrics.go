@@ -17,6 +17,7 @@ type metrics struct {
 	samples [len(families)]strings.Builder
 	seen    map[string]bool // of samples, each of which may be there once, though places may overlap
 	errors  int
+	left    int // how many locks are not in the list
 }
 
 // The metrics of each lock.
@@ -50,6 +51,7 @@ var families = [...]struct{ name, help string }{
 func (m *metrics) Add(l Lock, err error) {
 	if err != nil {
 		m.errors++
+		m.left += leftOut(err)
 	}
 	lock := label(l.Lock)
 	if l.Lock == "" || l.Error != "" || m.seen[lock] {
@@ -126,7 +128,12 @@ func (m *metrics) End() error {
 	for i, f := range families {
 		fmt.Fprintf(&text, "# HELP %s %s\n# TYPE %s gauge\n%s", f.name, f.help, f.name, &m.samples[i])
 	}
-	fmt.Fprintf(&text, "# HELP locksmith_list_errors What could not be looked at.\n# TYPE locksmith_list_errors gauge\nlocksmith_list_errors %d\n# EOF\n", m.errors)
+	total := func(name, help string, n int) {
+		fmt.Fprintf(&text, "# HELP %[1]s %[2]s\n# TYPE %[1]s gauge\n%[1]s %[3]d\n", name, help, n)
+	}
+	total("locksmith_list_left_out", "How many locks are left out because there are too many.", m.left)
+	total("locksmith_list_errors", "What could not be looked at.", m.errors)
+	text.WriteString("# EOF\n")
 	_, err := io.WriteString(m.out, text.String())
 	return err
 }

@@ -68,11 +68,12 @@ func TestMetrics(t *testing.T) {
 	for _, s := range append([]Lock{strange}, some()...) {
 		m.Add(s, nil)
 	}
-	m.Add(Lock{}, errors.New("no such directory"))
+	m.Add(Lock{}, backend.Name("local:/d").LeftOut(&backend.LeftOutError{Left: backend.Quota{Known: 1, Foreign: 2}}))
 	if err := m.End(); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
+		"\nlocksmith_list_left_out 3\n",
 		"locksmith_lock_held{lock=\"nfs:/srv/a/very/long/way/to/the/lock/of/billing\\\"\"} 2\nlocksmith_lock_held{lock=\"local:/free\"} 0\n# HELP",
 		"_held_seconds{lock=\"nfs:/srv/a/very/long/way/to/the/lock/of/billing\\\"\"} 93600\n# HELP", "_dead{lock=\"local:/free\"} 0\n",
 		"_dead{lock=\"nfs:/srv/a/very/long/way/to/the/lock/of/billing\\\"\"} 1\n", "_heartbeat_seconds{lock=\"nfs:/srv/a/very/long/way/to/the/lock/of/billing\\\"\"} 300\n# HELP",
