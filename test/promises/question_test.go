@@ -41,7 +41,6 @@ func (e exceptions) of(k kinds.Kind) (why string, is bool) {
 
 // When what is open will be mended.
 const (
-	withThis       = "what may not wait"
 	withConditions = "the table of conditions"
 	withTheRest    = "the rest of the matrix"
 )
