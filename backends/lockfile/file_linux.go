@@ -82,14 +82,14 @@ func StatServer(path string) (Stat, error) {
 func (f *File) StatServer() (Stat, error) { return statServer(f.fd, "", unix.AT_EMPTY_PATH) }
 
 func statServer(fd int, path string, flags int) (Stat, error) {
-	const mask = unix.STATX_TYPE | unix.STATX_INO | unix.STATX_NLINK | unix.STATX_SIZE | unix.STATX_MTIME
+	const mask = unix.STATX_TYPE | unix.STATX_INO | unix.STATX_NLINK | unix.STATX_SIZE | unix.STATX_MTIME | unix.STATX_UID
 	var st unix.Statx_t
 	if err := posix.Statx(fd, path, flags|unix.AT_STATX_FORCE_SYNC, mask, &st); err != nil {
 		return Stat{}, err
 	}
 	return Stat{
 		Dev: unix.Mkdev(st.Dev_major, st.Dev_minor), Ino: st.Ino, Links: uint64(st.Nlink), Size: int64(st.Size),
-		Modified: time.Unix(st.Mtime.Sec, int64(st.Mtime.Nsec)), Kind: kindOf(uint32(st.Mode)),
+		Modified: time.Unix(st.Mtime.Sec, int64(st.Mtime.Nsec)), Kind: kindOf(uint32(st.Mode)), User: st.Uid,
 	}, nil
 }
 
