@@ -136,7 +136,7 @@ func (i *inspection) see(ctx context.Context, to *[]backend.Holder, at string, e
 	case err != nil:
 		return err
 	}
-	if on, ok := i.dir.(dirs.Rooted); ok && s.Record != nil {
+	if on, ok := i.dir.(dirs.Owned); ok && s.Record != nil {
 		s.Record.Keeper = on.User(at + "/" + e.String())
 	}
 	h := s.Holder(i.lock.Today())

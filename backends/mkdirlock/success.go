@@ -41,7 +41,7 @@ func (s successes) Read(_ context.Context, m *success.Mark) error {
 		ago = d
 	}
 	_, ownUsers := s.hold.dir.(dirs.Rooted)
-	m.At, m.By = now.Add(-ago), success.Stranger(e.User, s.now.User, ownUsers)
+	m.At, m.By = now.Add(-ago), owner.Stranger(e.User, s.now.User, ownUsers)
 	return nil
 }
 

@@ -161,3 +161,16 @@ func (r Record) belongsTo(uid int, known bool) bool {
 	u, err := user.LookupId(number)
 	return r.User == number || err == nil && u.Username == r.User
 }
+
+// Stranger names the user whose something is, if that is neither root nor the user that we are in the
+// lock's place; else it is empty. User 0 is root, or not known. If the numbers of users are another
+// machine's, a number is all that can be told.
+func Stranger(user, we uint32, numbersAreOurs bool) string {
+	switch {
+	case user == 0 || user == we:
+		return ""
+	case numbersAreOurs:
+		return UserName(user)
+	}
+	return strconv.FormatUint(uint64(user), 10)
+}

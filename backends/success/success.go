@@ -10,11 +10,9 @@ package success
 import (
 	"context"
 	"slices"
-	"strconv"
 	"time"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/owner"
 )
 
 // A Mark is a success that is on record.
@@ -81,19 +79,6 @@ func Record(ctx context.Context, s Store, number uint64) error {
 		_ = Forget(ctx, s, slices.DeleteFunc(all, func(m Mark) bool { return m.Name == ours.Name || m.Number > number && !m.Void }))
 	}
 	return nil
-}
-
-// Stranger names the user whose a success is, if that is neither root nor the user that we are in the
-// lock's place; else it is empty. User 0 is root, or not known. If the numbers of users are another
-// machine's, a number is all that can be told.
-func Stranger(user, we uint32, numbersAreOurs bool) string {
-	switch {
-	case user == 0 || user == we:
-		return ""
-	case numbersAreOurs:
-		return owner.UserName(user)
-	}
-	return strconv.FormatUint(uint64(user), 10)
 }
 
 // Forget removes some successes.

@@ -8,6 +8,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/generation"
+	"locksmith/backends/owner"
 	"locksmith/backends/success"
 	"locksmith/backends/tokens"
 )
@@ -70,7 +71,7 @@ func (s successes) Read(ctx context.Context, m *success.Mark) error {
 	if err != nil {
 		return s.lock.Fail("look at the last success", err)
 	}
-	m.At, m.By = seen.Modified, success.Stranger(seen.User, s.user, s.lock.OwnUsers)
+	m.At, m.By = seen.Modified, owner.Stranger(seen.User, s.user, s.lock.OwnUsers)
 	return s.Successes.Read(ctx, m)
 }
 

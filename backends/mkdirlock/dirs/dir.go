@@ -142,11 +142,10 @@ type Examiner interface {
 }
 
 // A Rooted Dir is one on a file system.
-type Rooted interface {
-	Root(name string) string
-	// User is whose a directory is; 0: root's, or not known.
-	User(name string) uint32
-}
+type Rooted interface{ Root(name string) string }
+
+// An Owned Dir tells whose a directory is; 0: root's, or not known.
+type Owned interface{ User(name string) uint32 }
 
 // A Reader is a Dir in which a directory can be kept open, as one who lists it does.
 type Reader interface {

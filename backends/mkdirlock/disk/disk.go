@@ -109,7 +109,7 @@ func (d *Directory) Entries(ctx context.Context, name string) ([]dirs.Entry, err
 	return all, err
 }
 
-// User implements dirs.Rooted.
+// User implements dirs.Owned.
 func (d *Directory) User(name string) uint32 {
 	st, err := os.Lstat(d.at(name))
 	if err != nil {
@@ -170,6 +170,7 @@ var (
 	_ dirs.StatDir  = (*Directory)(nil)
 	_ dirs.Guarded  = (*Directory)(nil)
 	_ dirs.Rooted   = (*Directory)(nil)
+	_ dirs.Owned    = (*Directory)(nil)
 	_ dirs.Examiner = (*Directory)(nil)
 )
 
