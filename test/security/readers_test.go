@@ -23,15 +23,16 @@ const (
 // readAndLock is the role of a user who takes the kernel's lock, shared, on whatever comes up at a path
 // that the user may read, and keeps it. It ends when it is killed.
 func readAndLock() int {
-	path := os.Getenv(readerPlace)
+	path, test := os.Getenv(readerPlace), os.Getppid()
 	fmt.Println("reading")
-	for {
+	for os.Getppid() == test {
 		fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 		if err == nil && unix.Flock(fd, unix.LOCK_SH|unix.LOCK_NB) != nil {
 			_ = unix.Close(fd)
 		}
 		time.Sleep(time.Millisecond)
 	}
+	return 0
 }
 
 // TestReader: a user who may only read what root makes tries to have the kernel's lock on it first.
