@@ -255,6 +255,10 @@ type Holder struct {
 	Overdue bool
 }
 
+// A Quota counts locks in a list: those in which there is a record of ours, or which our directories
+// make, and the foreign ones, which have no record or cannot be read. Anybody can make many of those.
+type Quota struct{ Known, Foreign int }
+
 // A Listing says how far List is to look, and whom it tells.
 type Listing struct {
 	// Depth is how many directories deep a lock may be. 1: directly in the place. 0: the usual depth

@@ -26,10 +26,6 @@ func (n Name) TooLong(op string, err TooLongError) error {
 	return n.Failure(protocol.CannotCreate, op, err, "keep the lock in a directory with less in it, on a server that can be trusted")
 }
 
-// A Quota counts locks in a list: those in which there is a record of ours, or which our directories
-// make, and the foreign ones, which have no record or cannot be read. Anybody can make many of those.
-type Quota struct{ Known, Foreign int }
-
 // MaxShown is how many locks of one place are shown. The two do not count together, so a flood of
 // foreign files hides no lock with a record.
 func MaxShown() Quota { return Quota{Known: MaxNames, Foreign: MaxNames / 10} }
