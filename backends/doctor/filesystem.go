@@ -235,7 +235,7 @@ func space(dir string, tell backend.Tell) {
 // cleaning warns of a place from which what has not changed for days is removed: below /tmp and
 // /var/tmp by systemd-tmpfiles or tmpreaper, in scratch directories by their administrators.
 func cleaning(dir string, tell backend.Tell) {
-	const name, risk = "cleaning", ": what has not changed for days may be removed there, and fencing tokens begin at 1 again then"
+	const name, risk = "cleaning", ": what has not changed for days may be removed there; fencing tokens, if the lock has any, then begin at 1 again"
 	switch {
 	case isBelow(dir, "/tmp"), isBelow(dir, "/var/tmp"):
 		tell.Weak(name, dir+" is temporary"+risk, "choose another place, or keep it by a line in a file below /etc/tmpfiles.d: x "+dir)
