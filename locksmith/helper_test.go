@@ -539,12 +539,12 @@ func TestTokensStartAgain(t *testing.T) {
 				ctx, cancel := context.WithCancelCause(t.Context())
 				time.AfterFunc(2*lease, func() { cancel(ErrStdinClosed) })
 				var log bytes.Buffer
-				var kept []bool
+				kept := make(chan bool, 2) // and not a variable, for who writes it may hang
 				never := make(chan struct{})
 				h := &Helper{Address: "fake:/x", Locker: &world{clock: fake}, Client: &fakeClient{ctx: ctx, clock: fake}, ReleaseTimeout: time.Minute,
 					Log: hclog.New(&hclog.LoggerOptions{Output: &log, Level: hclog.Warn}),
 					KnownToken: func(lock string, token uint64, keep bool) (uint64, string, error) {
-						kept = append(kept, keep)
+						kept <- keep
 						if c.hangs {
 							<-never
 						}
@@ -556,8 +556,8 @@ func TestTokensStartAgain(t *testing.T) {
 				if err != nil || held != 2*lease || h.LeftBehind() != c.hangs {
 					t.Errorf("Run returns %v after holding for %v, and LeftBehind returns %v; want no error after %v, and %v", err, held, h.LeftBehind(), 2*lease, c.hangs)
 				}
-				if len(kept) != 1 || kept[0] != (c.mode == "exclusive") {
-					t.Errorf("it was to remember %v, want once, if nobody shares the lock", kept)
+				if n := len(kept); n != 1 || <-kept != (c.mode == "exclusive") {
+					t.Errorf("it was asked %d times, want once, and to remember the token if nobody shares the lock", n)
 				}
 				text := log.String()
 				if told := strings.Count(text, "\n") == 1 && strings.Contains(text, "token=7 greater=17 file=/home/x/file"); told != c.told || !c.told && text != "" {

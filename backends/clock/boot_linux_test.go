@@ -43,18 +43,25 @@ func TestTimerfdThatCannotBeWaitedFor(t *testing.T) {
 		made++
 		return unix.Open("/dev/null", unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	}
-	const d = 20 * time.Millisecond
-	began := Boot{}.Now()
-	timer := newTimer(d, unwatched)
-	defer timer.Stop()
-	select {
-	case <-timer.C():
-		if after := (Boot{}.Now() - began); made == 0 || after < d {
-			t.Errorf("it fired after %v, and asked for %d descriptors; want %v or more, and one at least", after, made, d)
+	d := 20 * time.Millisecond
+	// On a busy machine the time may be over before the timer asks for its descriptor.
+	for ; made == 0 && d < 10*time.Second; d *= 2 {
+		began := Boot{}.Now()
+		timer := newTimer(d, unwatched)
+		defer timer.Stop()
+		select {
+		case <-timer.C():
+			if after := (Boot{}.Now() - began); after < d {
+				t.Errorf("it fired after %v, want %v or more", after, d)
+			}
+		case <-time.After(10 * time.Second):
+			t.Error("the timer never fired")
 		}
-	case <-time.After(10 * time.Second):
-		t.Error("the timer never fired")
 	}
+	if made == 0 {
+		t.Error("no timer asked for a descriptor")
+	}
+	d = 20 * time.Millisecond
 	stopped := newTimer(d, unwatched)
 	time.Sleep(d / 2)
 	stopped.Stop()
