@@ -31,13 +31,34 @@ func (d *directory) Keep(_ context.Context, link string, others ...string) {
 	now := unix.Timespec{Nsec: unix.UTIME_NOW}
 	set := func(name string, modified unix.Timespec) {
 		_ = d.in(name, func(fd int, base string) error {
-			return unix.UtimesNanoAt(fd, base, []unix.Timespec{now, modified}, unix.AT_SYMLINK_NOFOLLOW)
+			return setTimes(fd, base, []unix.Timespec{now, modified})
 		})
 	}
 	set(link, unix.Timespec{Nsec: unix.UTIME_OMIT})
 	for _, name := range others {
 		set(name, now)
 	}
+}
+
+// setTimes refuses a file, which is not ours: it may be somebody's, by a hard link.
+func setTimes(at int, name string, times []unix.Timespec) error {
+	fd, err := unix.Openat(at, name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return err
+	}
+	if st.Mode&unix.S_IFMT == unix.S_IFREG {
+		return unix.EEXIST
+	}
+	err = unix.UtimesNanoAt(fd, "", times, unix.AT_EMPTY_PATH)
+	if errors.Is(err, unix.EINVAL) { // before Linux 5.8
+		err = unix.UtimesNanoAt(at, name, times, unix.AT_SYMLINK_NOFOLLOW)
+	}
+	return err
 }
 
 // Look asks the server: lstat may tell what the server said up to a minute ago (statx(2),

@@ -75,11 +75,16 @@ func (d *symlinkDir) Keep(ctx context.Context, link string, others ...string) {
 		return
 	}
 	now := uint32((offset + d.clock.Now()) / time.Second)
-	if made, err := d.lstat(ctx, link); err == nil {
-		d.keep(ctx, link, attrs{flags: hasTimes, accessed: now, modified: made.modified})
-	}
-	for _, name := range others {
-		d.keep(ctx, name, attrs{flags: hasTimes, accessed: now, modified: now})
+	for i, name := range append([]string{link}, others...) {
+		made, err := d.lstat(ctx, name)
+		if err != nil || made.is(modeFile) { // which is not ours: it may be somebody's, by a hard link
+			continue
+		}
+		times := attrs{flags: hasTimes, accessed: now, modified: now}
+		if i == 0 {
+			times.modified = made.modified
+		}
+		d.keep(ctx, name, times)
 	}
 }
 
