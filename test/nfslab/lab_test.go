@@ -18,7 +18,7 @@ var chosen = flag.String("scenarios", "", "run the scenarios that match this `re
 // TestMain lets what runs side by side in the guest wait side by side.
 func TestMain(m *testing.M) {
 	if guest.Inside() {
-		lab.Parallel(16)
+		lab.Parallel(8)
 	}
 	lab.Main(m, nil)
 }

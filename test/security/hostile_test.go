@@ -15,7 +15,7 @@ func (k kind) at(path string) string { return k.scheme + ":" + path + k.options 
 
 func (k kind) String() string { return k.scheme + k.options }
 
-var kinds = []kind{{"local", ""}, {"link", ""}, {"link", "?touch=ahead&pids=local"}, {"mkdir", ""}, {"mkdir", "?style=dir"}, {"nfs", ""}}
+var kinds = []kind{{"local", ""}, {"flock", ""}, {"link", ""}, {"link", "?touch=ahead&pids=local"}, {"mkdir", ""}, {"mkdir", "?style=dir"}, {"nfs", ""}}
 
 // commands are all that look at a lock or want it, once.
 func commands(address string) [][]string {
@@ -38,7 +38,7 @@ func commands(address string) [][]string {
 // changes what it leads to, waits for it, reads it to its end, or shows it to the terminal.
 func TestPlantedLock(t *testing.T) {
 	for _, k := range kinds {
-		for _, p := range plants() {
+		for _, p := range k.plants() {
 			t.Run(k.String()+" "+p.name, func(t *testing.T) {
 				t.Parallel()
 				v, dir := newVictim(t), t.TempDir()
@@ -69,7 +69,7 @@ func TestPlantedBeside(t *testing.T) {
 			t.Parallel()
 			v, dir := newVictim(t), filepath.Join(t.TempDir(), "locks")
 			mustWork(t, fullDirectory(v, dir))
-			for _, p := range plants() {
+			for _, p := range k.plants() {
 				if err := p.put(v, filepath.Join(dir, "lock.r."+p.name)); err != nil {
 					t.Logf("%s: %v", p.name, err)
 				}

@@ -202,7 +202,7 @@ func mustEndSomehow(t *testing.T, cmd *exec.Cmd, says ...string) {
 
 // TestCertificates: a file of certificates that is none does not keep us.
 func TestCertificates(t *testing.T) {
-	for _, p := range plants() {
+	for _, p := range (kind{}).plants() {
 		path := filepath.Join(t.TempDir(), "ca.pem")
 		if err := p.put(newVictim(t), path); err != nil {
 			continue

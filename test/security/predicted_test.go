@@ -126,7 +126,7 @@ func predicted(t *testing.T, k kind) []string {
 		lab.Lacking(t, fmt.Sprintf("strace: %v: %s", err, out))
 	}
 	names := namesMade(t, log, dir)
-	if !slices.Contains(names, "lock") || len(names) < 2 && k.scheme != "local" {
+	if !slices.Contains(names, "lock") || len(names) < 2 && k.scheme != "local" && k.scheme != "flock" {
 		t.Fatalf("%v makes only %q", k, names)
 	}
 	return names
@@ -174,7 +174,7 @@ func TestPredictedNames(t *testing.T) {
 			names := fewOfAKind(predicted(t, k))
 			t.Logf("%d names: %q", len(names), names)
 			for _, name := range names {
-				for _, p := range plants() {
+				for _, p := range k.plants() {
 					if atPredicted(t, k, name, p); t.Failed() {
 						t.Fatalf("that was a %s at %s", p.name, name)
 					}

@@ -74,6 +74,7 @@ func All(t testing.TB, s Servers) []Kind {
 	t.Helper()
 	locksmith, dir := lab.Program(t, "cmd/locksmith"), t.TempDir()
 	must(t, os.Chmod(filepath.Dir(dir), 0o755), os.Chmod(dir, 0o755)) // every user may come here
+	t.Cleanup(func() { removeAll(t, dir) })                           // what was killed last may still end
 	disk := func(scheme, options string) Kind {
 		return Kind{Title: scheme + ":" + options, Program: locksmith, List: true, Doctor: true, root: dir, scheme: scheme,
 			address: func(path string) string { return scheme + ":" + filepath.Join(dir, path) + options }}

@@ -84,6 +84,7 @@ func removeAll(t testing.TB, path string) {
 		if err = os.RemoveAll(path); err == nil {
 			return
 		}
+		time.Sleep(20 * time.Millisecond)
 	}
 	t.Fatal(err)
 }
