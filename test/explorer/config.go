@@ -66,6 +66,7 @@ var small = leased([]explore.Config{
 	{Name: "lease-shared-prompt", Prompt: true, Roles: roles(beating(1, shared(0)), exclusive(1)), Adversary: budget{Full: 1}},
 	{Name: "half-prompt", Prompt: true, Roles: roles(beating(1, exclusive(0)), exclusive(1)), Adversary: budget{Half: 2}},
 	{Name: "half", States: 500_000, Roles: roles(exclusive(0), exclusive(1)), Adversary: budget{Half: 2}},
+	{Name: "half-watched", Prompt: true, Prelude: []int{0, 1}, Roles: roles(beating(2, exclusive(0)), exclusive(1)), Adversary: budget{Half: 3}},
 	{Name: "half-beat", Roles: roles(beating(1, exclusive(0)), exclusive(1)), Adversary: budget{Half: 2}},
 	{Name: "half-shared", Roles: roles(shared(0), exclusive(1)), Adversary: budget{Half: 2}},
 	{Name: "gap", Prompt: true, Prelude: []int{0, 1, 0}, Roles: roles(rounds(2, exclusive(0)), exclusive(2)), Adversary: budget{Short: 1, Full: 1}, Jumps: [3]int32{20, 52, 92}},

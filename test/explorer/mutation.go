@@ -128,7 +128,7 @@ var generationMutations = []mutation{
 
 	{name: "a release does not mind that its entry is gone", breaks: silentLoss, config: "operator", edits: []edit{change("hold.Release", "gone", "case absent(err):")}},
 
-	{name: "a watch ends when it is judged, not when it looked", breaks: robs, config: "half", edits: judgedLate("../../watch")},
+	{name: "a watch ends when it is judged, not when it looked", breaks: falseLoss, config: "half-watched", edits: judgedLate("../../watch")},
 
 	{name: "a reservation is taken for made after an unclear answer", breaks: twoHolders, config: "late", edits: []edit{change("claim.ensure", "doubt", "if true {$body}")}},
 
