@@ -1,0 +1,41 @@
+//go:build unix
+
+package parents
+
+import (
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"locksmith/test/lab"
+)
+
+// suites are the tests that a client has in its own language, run as its users run them.
+var suites = []struct {
+	client  string // below client
+	program string
+	args    []string
+	passes  string // in the output, besides the exit status
+}{
+	{"perl", "prove", []string{"t"}, "Result: PASS"},
+}
+
+// TestSuites: each client's own tests pass with our helper, and none is skipped.
+func TestSuites(t *testing.T) {
+	t.Parallel()
+	for _, s := range suites {
+		t.Run(s.client, func(t *testing.T) {
+			t.Parallel()
+			lab.NotShort(t, "a suite starts many helpers")
+			lab.NeedProgram(t, s.program)
+			cmd := exec.Command(s.program, s.args...)
+			cmd.Dir = filepath.Join("../../client", s.client)
+			cmd.Env = append(cmd.Environ(), "LOCKSMITH="+lab.Program(t, "cmd/locksmith"), "TMPDIR="+t.TempDir())
+			out, err := cmd.CombinedOutput()
+			if err != nil || !strings.Contains(string(out), s.passes) || strings.Contains(string(out), "skipped:") {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+}
