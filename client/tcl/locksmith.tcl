@@ -15,9 +15,20 @@
 #     locksmith acquire LOCK ?-option value ...?
 #
 # acquires a lock; with a list of addresses, a set of locks, all or none. It returns a command.
-# An address with a space in it has to be a list of one. Options:
+# An address with a space in it has to be a list of one. While it waits the event loop runs: events are
+# handled, and windows of Tk drawn. What an event starts ends before the wait does. So it may not wait
+# for the same lock, which would wait for itself: that is refused. Options:
 #
-#     -timeout -lease -refresh -max_hold -respite   seconds
+#     -command PREFIX   acquire does not wait, and returns the command of a lock that is not held yet.
+#                       When the wait is over the event loop calls PREFIX with that command; then
+#                       "$lock wait" says whether it is held. "$lock release" before that ends the wait
+#     -ask PREFIX       is called after each refusal with a dictionary of tries (1, 2 ...), waited, holder
+#                       and text. It returns for how many seconds to pause before the next try; 0: wait as
+#                       usual, until another holder is seen; {usual SECONDS}: as usual, but ask again after
+#                       so long; end: give up, which is an error LOCKSMITH HELD
+#     -timeout SECONDS  Inf: none; 0, or a time that is over: one try. With a timeout acquire comes back
+#                       within that and two seconds, though the helper be stopped (one try at a server: 32)
+#     -lease -refresh -max_hold -respite   seconds
 #     -poll -slow                  lists of two times in seconds
 #     -retries N   -shared BOOL   -strict BOOL   -meta DICT: see locksmith hold --help
 #     -while SCRIPT     the wait goes on while this is true; it is asked up to 50 times a second
@@ -27,19 +38,21 @@
 #     -helper LIST      the helper's command; else $LOCKSMITH, else locksmith on PATH
 #     -kill_after       how many seconds the helper may take to end, 15
 #
+#     $lock wait        returns the command once the lock is held, or raises the error of acquire
 #     $lock lost        "" while the lock is held, else why it was lost. It takes in what the
 #                       helper said. After more than half a lease without a call, or a turn of the
 #                       event loop, it waits for the next heartbeat: for a quarter of the lease at
 #                       most, unless the helper was stopped.
 #     $lock release     returns when the lock has been removed: 1 the first time, then 0. It raises
-#                       an error if the lock was lost before, or cannot be removed.
+#                       an error if the lock was lost before, or cannot be removed. The lock's object is
+#                       freed; its command answers until 1,000 further locks are released, or "destroy".
 #     $lock id, token (0: none), tokens, mode, waited, lease, address, code (of the loss)
 #     $lock held        for how many seconds the lock was held, once it is released
 #     $lock channel     is readable when the helper has said something
 #
 # The errorCode of what goes wrong is a list: LOCKSMITH, then HELD (another has the lock), HELPER
 # (another reason), LOST, NOHELPER or PROTOCOL, then the code as in protocol/README.md, and after
-# HELD a dictionary of the holder, and how many seconds the wait took:
+# HELD, and after HELPER cancelled, a dictionary of the holder, and how many seconds the wait took:
 #
 #     try {locksmith acquire $lock -timeout 0} trap {LOCKSMITH HELD} {why} {puts $why}
 #
@@ -53,8 +66,16 @@ namespace eval ::locksmith {
     namespace export acquire try_acquire
     namespace ensemble create
     variable max_line 4096 too_soon 79
+    # A helper's first line comes within its timeout and answers_in seconds. One try at a server may take
+    # server_answers more. Then we look_again, for it may be we who did not run, and wait parting seconds
+    # for the helper's end: two seconds in all. After a cancelled wait the helper gets patience.
+    variable answers_in 1.25 server_answers 30 look_again 0.25 parting 0.25 patience 1
+    variable endless 9e9  ;# no helper counts so many seconds
+    variable turn 0       ;# is written when a wait is over
+    variable awaited {}   ;# locks for which a call waits in the event loop
+    variable retired {}   ;# commands of released locks
     variable defaults {timeout {} lease {} refresh {} max_hold {} respite {} poll {} slow {} retries {}
-        shared 0 strict 0 meta {} while {} onlost {} helper {} kill_after 15}
+        shared 0 strict 0 meta {} while {} onlost {} command {} ask {} helper {} kill_after 15}
 }
 
 proc ::locksmith::acquire {locks args} {
@@ -68,21 +89,44 @@ proc ::locksmith::acquire {locks args} {
         dict set options $key $value
     }
     if {[llength $args] % 2} {error "locksmith: option [lindex $args end] has no value"}
+    dict set options timeout [timeout [dict get $options timeout]]
+    if {[dict get $options timeout] eq "0"} {dict set options ask {}}  ;# one try has no wait to decide about
     set flags [flags $options]  ;# an error of this needs no object
     set lock [Lock new $locks $options]
     try {
         $lock start $flags
+        if {[dict get $options command] eq ""} {await $lock $locks $options}
     } on error {text more} {
-        $lock destroy
+        if {[info commands $lock] ne ""} {$lock destroy}
         return -options [dict incr more -level] $text
     }
     return $lock
+}
+
+# await waits until a lock is held, and has the event loop run meanwhile.
+proc ::locksmith::await {lock locks options} {
+    variable awaited
+    foreach one $locks {
+        if {[dict get $options timeout] ne "0" && $one in $awaited} {
+            throw HELPER usage "[$lock address]: acquire: this program waits for $one already, so an event that waits for it would wait for itself: say -command"
+        }
+    }
+    lappend awaited {*}$locks
+    try {
+        $lock wait
+    } finally {
+        foreach one $locks {
+            set i [lsearch -exact $awaited $one]
+            set awaited [lreplace $awaited $i $i]
+        }
+    }
 }
 
 proc ::locksmith::try_acquire {locks args} {acquire $locks {*}$args -timeout 0}
 
 proc ::locksmith::flags {options} {
     set flags {}
+    if {[dict get $options ask] ne ""} {lappend flags --ask}
     foreach name {timeout lease refresh max_hold respite} {
         set value [dict get $options $name]
         if {$value ne ""} {lappend flags --[string map {_ -} $name] [duration $name $value]}
@@ -102,9 +146,91 @@ proc ::locksmith::flags {options} {
 }
 
 proc ::locksmith::duration {name seconds} {
-    if {![string is double -strict $seconds]} {error "locksmith: -$name is a number of seconds, not $seconds"}
+    variable endless
+    if {![is_number $seconds] || abs($seconds) >= $endless} {error "locksmith: -$name is a number of seconds, not $seconds"}
     if {$seconds == 0} {return 0}
     return [format %.9fs $seconds]
+}
+
+proc ::locksmith::is_number {value} {expr {[string is double -strict $value] && ![regexp -nocase nan $value]}}
+
+# timeout is the timeout for the helper: none without an end, and 0, one try, if it is over already.
+proc ::locksmith::timeout {seconds} {
+    variable endless
+    if {$seconds eq ""} {return ""}
+    if {![is_number $seconds]} {error "locksmith: -timeout is a number of seconds, not $seconds"}
+    return [expr {$seconds >= $endless ? "" : $seconds > 0 ? $seconds : 0}]
+}
+
+# here reports whether no lock can be on a server. A profile may be of one.
+proc ::locksmith::here {locks} {
+    foreach lock $locks {
+        if {![regexp {^(?:(?:shared|exclusive):)?(?:local|flock|link|mkdir|nfs):} $lock]} {return 0}
+    }
+    return 1
+}
+
+# pause is the answer to a question: what the script of -ask returned.
+proc ::locksmith::pause {answer} {
+    if {$answer eq "end"} {return END}
+    set usual [expr {[llength $answer] == 2 && [lindex $answer 0] eq "usual" ? " usual=1" : ""}]
+    set seconds [expr {$usual eq "" ? $answer : [lindex $answer 1]}]
+    if {![is_number $seconds] || abs($seconds) > $::locksmith::endless} {
+        error "locksmith: -ask returns seconds, {usual seconds} or end, not $answer"
+    }
+    # 0 would leave the wait to the helper
+    return "PAUSE$usual ms=[expr {$seconds == 0 ? 0 : max(1, int($seconds * 1000))}]"
+}
+
+# holder is what a line tells of the holder.
+proc ::locksmith::holder {fields} {dict filter $fields key holder user host program pid age_ms}
+
+proc ::locksmith::seconds {fields key} {
+    return [expr {[dict exists $fields $key] ? [dict get $fields $key] / 1000.0 : 0}]
+}
+
+# retire replaces a released lock by a command that answers with what is known of it.
+proc ::locksmith::retire {lock facts} {
+    variable retired
+    interp alias {} $lock {} ::locksmith::answer $lock $facts
+    lappend retired $lock
+    if {[llength $retired] > 1000} {
+        set retired [lassign $retired oldest]
+        interp alias {} $oldest {}
+    }
+}
+
+# Free frees a released lock's object.
+proc ::locksmith::Free {lock facts} {
+    $lock destroy
+    retire $lock $facts
+}
+
+proc ::locksmith::answer {lock facts method} {
+    switch -- $method {
+        release {return 0}
+        wait {return $lock}
+        destroy {
+            interp alias {} $lock {}
+            return
+        }
+    }
+    if {![dict exists $facts $method]} {error "$lock was released, and has no method $method"}
+    return [dict get $facts $method]
+}
+
+# fate is the state of a child of this process, T if it is stopped, or "" if it is not known.
+proc ::locksmith::fate {pid} {
+    if {[catch {open /proc/$pid/stat} file]} {return ""}
+    set line [read $file]
+    close $file
+    if {![regexp {.*\) (\S) (\d+) } $line -> state parent] || $parent != [::pid]} {return ""}
+    return $state
+}
+
+# kill ends a helper that was left behind.
+proc ::locksmith::kill {pid} {
+    if {[fate $pid] ne ""} {catch {exec kill -KILL $pid}}
 }
 
 # throw raises an error with the errorCode LOCKSMITH ...
@@ -144,25 +270,26 @@ proc ::locksmith::now {} {
 
 oo::class create ::locksmith::Lock {
     constructor {locks options} {
-        my variable O locks_ channel_ address error_ code_ asked released ended facts logged wake
+        my variable O locks_ channel_ address error_ code_ asked released ended facts logged wake waiting failure late
         namespace path [list {*}[namespace path] ::locksmith]
         set O $options
         set locks_ $locks
         set address [join $locks { + }]
-        lassign {} channel_ error_ code_ logged wake
-        lassign {0 0 0} asked released ended
+        lassign {} channel_ error_ code_ logged wake failure
+        lassign {0 0 0 1 0} asked released ended waiting late
         set facts {id {} mode {} token 0 tokens 0 waited 0 lease 0 held {}}
     }
 
     destructor {
-        my variable channel_ wake
+        my variable O channel_ wake
         after cancel $wake
-        if {$channel_ ne ""} {my End}
+        if {$channel_ ne ""} {my End [dict get $O kill_after]}
+        set ::locksmith::turn 1
     }
 
-    # start starts the helper, and waits for its first line.
+    # start starts the helper. The event loop takes it from there.
     method start {flags} {
-        my variable O locks_ channel_ address logged ended facts heard looked
+        my variable O locks_ channel_ address logged begun until program
         set helper [dict get $O helper]
         if {$helper eq ""} {
             set helper [list [expr {[info exists ::env(LOCKSMITH)] && $::env(LOCKSMITH) ne "" ? $::env(LOCKSMITH) : "locksmith"}]]
@@ -182,7 +309,13 @@ oo::class create ::locksmith::Lock {
                 set stderr 2>@$theirs
             }
         }
+        set program [lindex $helper 0]
         set begun [now]
+        set until ""
+        set timeout [dict get $O timeout]
+        if {$timeout ne ""} {
+            set until [expr {$begun + $timeout + $::locksmith::answers_in + ($timeout > 0 || [here $locks_] ? 0 : $::locksmith::server_answers)}]
+        }
         set failed [catch {open |[list {*}$command $stderr] r+} channel_]
         if {[info exists theirs]} {close $theirs}
         if {$failed} {
@@ -190,42 +323,128 @@ oo::class create ::locksmith::Lock {
             set channel_ ""
             throw NOHELPER no_helper "$address: acquire: $why; install locksmith on PATH, or set LOCKSMITH to its path"
         }
-        fconfigure $channel_ -blocking 0 -encoding utf-8 -translation lf
-        while {![my Next line]} {
-            if {$ended} break
-            if {[dict get $O while] ne "" && ![uplevel #0 [dict get $O while]]} {
-                my End
-                throw HELPER cancelled "$address: acquire: the script of -while gave up"
-            }
-            my Readable 0.1
+        fconfigure $channel_ -blocking 0 -buffering line -encoding utf-8 -translation lf
+        fileevent $channel_ readable [list [self namespace]::my Step]
+        my Step
+    }
+
+    # wait returns when the lock is held.
+    method wait {} {
+        my variable waiting failure
+        set lock [self]
+        while {$waiting} {
+            vwait ::locksmith::turn
+            if {[info commands $lock] ne $lock} {::locksmith::throw HELPER cancelled "$lock was destroyed during the wait" {} 0}
         }
-        my First $line [lindex $helper 0]
-        # When this process did not run, OK may have waited in the pipe: since then, at most.
-        set heard [now]
-        set looked [expr {min($heard, $begun + [dict get $facts waited])}]
-        fileevent $channel_ readable [list [self namespace]::my Turn]
-        my Watchdog
+        if {$failure ne ""} {return -options [dict incr failure -level] [dict get $failure -text]}
+        return $lock
+    }
+
+    # Step is called by the event loop during the wait: when the helper says something, or when it is
+    # time to look.
+    method Step {} {
+        my variable waiting failure wake until O
+        set lock [self]
+        after cancel $wake
+        if {!$waiting} return
+        try {
+            if {![my Goes]} {
+                set delay [expr {[dict get $O while] ne "" ? 20 : $until ne "" ? int(max(1, min(1000, ($until - [now]) * 1000))) : ""}]
+                if {$delay ne ""} {set wake [after $delay [list [self namespace]::my Step]]}
+                return
+            }
+        } on error {text failure} {
+            if {[info commands $lock] eq ""} return  ;# a script destroyed it
+            dict set failure -text $text
+            dict set failure -level 0
+            if {[my channel] ne ""} {my End $::locksmith::patience}
+        }
+        my Settle
+    }
+
+    # Settle ends the wait: the lock is held, or failure says why not.
+    method Settle {} {
+        my variable O waiting wake
+        set waiting 0
+        set ::locksmith::turn 1
+        if {[dict get $O command] eq ""} return
+        after cancel $wake
+        set wake [after 0 [list [self namespace]::my Tell]]
+    }
+
+    # Tell calls the script of -command. A lock that is not held is of no more use after that.
+    method Tell {} {
+        my variable O failure wake
+        set wake ""
+        if {$failure eq ""} {my Watchdog}
+        set lock [self]
+        set failed [expr {$failure ne ""}]
+        try {
+            uplevel #0 [list {*}[dict get $O command] $lock]
+        } finally {
+            if {$failed && [info commands $lock] eq $lock} {$lock destroy}
+        }
+    }
+
+    # Goes takes in what the helper says before it has the lock, and reports whether it has it.
+    method Goes {} {
+        my variable O channel_ address ended until late begun heard looked facts program
+        while {[my Next line]} {
+            lassign [parse $line] word fields text
+            if {$word ne "BUSY" || [dict get $O ask] eq ""} {
+                my First $line $program
+                # When this process did not run, OK may have waited in the pipe: since then, at most.
+                set heard [now]
+                set looked [expr {min($heard, $begun + [dict get $facts waited])}]
+                fileevent $channel_ readable [list [self namespace]::my Turn]
+                my Watchdog
+                return 1
+            }
+            set busy [dict create tries [dict get $fields tries] waited [seconds $fields waited_ms] holder [holder $fields] text $text]
+            set answer [pause [uplevel #0 [list {*}[dict get $O ask] $busy]]]
+            if {$channel_ eq ""} {my GaveUp "the script of -ask released it"}
+            catch {puts $channel_ $answer}  ;# if the helper has gone away, its output says so
+        }
+        if {$ended} {my First "" $program}
+        if {[dict get $O while] ne "" && ![uplevel #0 [dict get $O while]]} {my GaveUp "the script of -while gave up"}
+        if {$until eq "" || [now] < $until} {return 0}
+        if {!$late} {
+            set late 1
+            set until [expr {[now] + $::locksmith::look_again}]
+            return 0
+        }
+        set waited [expr {[now] - $begun}]
+        my End $::locksmith::parting
+        throw HELPER unreachable [format "%s: acquire: no answer within %.3f s: is the helper stopped, or what it waits for?" $address $waited]
+    }
+
+    # GaveUp ends the wait. The helper's last line tells who had the lock.
+    method GaveUp {why} {
+        my variable address begun last
+        set waited [expr {[now] - $begun}]
+        set last {}
+        my End $::locksmith::patience
+        throw HELPER cancelled [format "%s: acquire: given up after %.3f s: %s" $address $waited $why] [holder $last] $waited
     }
 
     # First takes the helper's first line.
     method First {line program} {
-        my variable address facts
+        my variable O address facts
         lassign [parse $line] word fields text
         set code [expr {[dict exists $fields code] ? [dict get $fields code] : ""}]
         if {$word eq "ERR"} {
-            my End
-            if {$code ni {held timeout}} {throw HELPER $code $text}
-            set waited [expr {[dict exists $fields waited_ms] ? [dict get $fields waited_ms] / 1000.0 : 0}]
-            throw HELD $code $text [dict filter $fields key holder user host program pid age_ms] $waited
+            my End [dict get $O kill_after]
+            if {$code ni {held timeout cancelled}} {throw HELPER $code $text}
+            throw [expr {$code eq "cancelled" ? "HELPER" : "HELD"}] $code $text [holder $fields] [seconds $fields waited_ms]
         }
         set given [dict merge {proto {} lease_ms 0 waited_ms 0 id {} mode {} token 0} $fields]
         dict with given {}
         if {$word eq "OK" && [string is integer -strict $proto] && $proto > 1} {
-            my End
+            my End [dict get $O kill_after]
             throw PROTOCOL protocol "$address: acquire: $program speaks a newer protocol, $proto, and this client 1: bring the client up to date, or use an older locksmith"
         }
         if {$word ne "OK" || $proto ne "1" || ![string is wideinteger -strict $lease_ms] || $lease_ms <= 0} {
-            my End
+            my End [dict get $O kill_after]
             throw PROTOCOL protocol "$address: acquire: $program does not speak as a locksmith: [string range $line 0 99]; is it the right program?"
         }
         set tokens [split $token ,]
@@ -263,22 +482,38 @@ oo::class create ::locksmith::Lock {
     }
 
     method release {} {
-        my variable asked released error_ code_ address told
+        my variable O asked released error_ code_ address told waiting failure facts
         if {$asked} {return 0}
+        if {$waiting} {
+            set asked 1
+            catch {my GaveUp "it was released before it was held"} text failure
+            dict set failure -text $text
+            dict set failure -level 0
+            my Settle
+            return 0
+        }
         my Hear
         set asked 1
-        set status [my End]
+        set status [my End [dict get $O kill_after]]
         set signalled [expr {[string is integer -strict $status] && $status > 128 && $status < 192 && !$told}]
         if {$released && ($status eq $::locksmith::too_soon || $signalled)} {my Lose gone "the helper released it before it was asked to"}
         if {!$released} {my Lose unreleased "the helper did not say that it has released the lock"}
-        if {$error_ ne ""} {throw LOST $code_ $error_}
+        set lock [self]
+        set code $code_
+        set lost $error_
+        set facts [dict merge $facts [dict create address $address code $code lost $lost channel {}]]
+        ::locksmith::Free $lock $facts
+        if {$lost ne ""} {::locksmith::throw LOST $code $lost}
         return 1
     }
 
     # Turn is called by the event loop when the helper says something, or when it is time to look.
+    # After a loss it still hears the end of the output: an event that nobody takes comes for ever, and
+    # keeps what waits for an idle moment, such as -onlost, from being called.
     method Turn {} {
-        my variable asked error_ channel_
-        if {!$asked && [my lost] eq ""} {my Watchdog}
+        my variable asked error_
+        if {$asked} return
+        if {$error_ ne ""} {my Hear} elseif {[my lost] eq ""} {my Watchdog}
     }
 
     method Watchdog {} {
@@ -356,19 +591,22 @@ oo::class create ::locksmith::Lock {
         }
     }
 
-    # End lets go, waits for the helper, kills it if it does not end, and returns its exit status.
-    # A child of ours may keep the pipe open. So a second later SIGTERM tells the helper, too.
-    method End {} {
-        my variable O channel_ ended released facts logged wake told
+    # End lets go, waits for the helper for some seconds, and returns its exit status. A child of ours
+    # may keep the pipe open. So a second later SIGTERM tells the helper, too. A helper that does not end
+    # is killed: at once if it is stopped or its time is over, else later by the event loop.
+    method End {most} {
+        my variable O channel_ ended released facts logged wake told last waiting
         after cancel $wake
         fileevent $channel_ readable {}
         set helper [pid $channel_]
         catch {close $channel_ write}
         set begun [now]
         set told 0
+        set left 0
         while {!$released && !$ended} {
             while {[my Next line]} {
                 lassign [parse $line] word fields text
+                if {$word eq "ERR"} {set last $fields}
                 if {$word eq "LOST"} {my Lose [dict get $fields code] $text}
                 if {$word eq "RELEASED"} {
                     set released 1
@@ -381,13 +619,15 @@ oo::class create ::locksmith::Lock {
                 set told 1
                 catch {exec kill -TERM $helper}
             }
-            if {$past > [dict get $O kill_after]} {
-                catch {exec kill -KILL $helper}
+            if {$past > min($most, [dict get $O kill_after])} {
+                set left [expr {$past < [dict get $O kill_after] && [::locksmith::fate $helper] ne "T"}]
+                if {!$left} {catch {exec kill -KILL $helper}}
                 break
             }
             my Readable 0.005
         }
-        fconfigure $channel_ -blocking 1
+        if {$left} {after [expr {int(([dict get $O kill_after] - $past) * 1000)}] [list ::locksmith::kill $helper]}
+        fconfigure $channel_ -blocking [expr {!$left}]  ;# close does not wait then
         set failed [catch {close $channel_} why more]
         set channel_ ""
         if {$logged ne ""} {

@@ -19,7 +19,7 @@ refuses "*install locksmith on PATH*" $address -helper {no-such-helper}
 set lock [locksmith acquire $address -poll {0.01 0.05} -slow {0.1 0.2} -meta {job nightly}]
 if {[$lock id] eq "" || [$lock mode] ne "exclusive" || [$lock token] != 0 || [$lock lease] <= 0 || [$lock lost] ne ""} {error "[$lock id]"}
 try {
-    locksmith try_acquire $address
+    locksmith acquire $address -ask {apply {busy {return end}}}
     error "it was held"
 } trap {LOCKSMITH HELD} {why more} {
     lassign [dict get $more -errorcode] - - code holder waited
@@ -47,7 +47,7 @@ foreach status {79 143} {
 
 # An object that is destroyed lets go.
 [locksmith acquire $address] destroy
-[locksmith try_acquire $address] release
+[locksmith acquire $address -timeout 30] release
 
 # An OK that may have been in the pipe while this process did not run is not believed without a heartbeat.
 set late {sh -c "sleep 2; echo OK proto=1 mode=exclusive waited_ms=0 lease_ms=2000; exec sleep 60 2>&-"}

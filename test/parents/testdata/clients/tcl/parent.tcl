@@ -22,7 +22,7 @@ if {$scenario in {give_up deaf}} {
     exit
 }
 set limits [switch $scenario {
-    try {list -timeout 0}
+    try {list -ask {apply {busy {return end}}}}
     stopped {list -lease 3}
     max_hold {list -max_hold 1}
 }]
