@@ -61,8 +61,8 @@ type Helper struct {
 	// Hopeless, if not nil, says why a wait for this holder would never end, or returns "". Only
 	// a helper that would wait forever asks.
 	Hopeless func(backend.Holder) string
-	// Ask, if not nil, is asked after a refusal how to wait. Its context ends with the wait.
-	Ask func(context.Context, Refusal) (Answer, error)
+	// Asks, if not nil, is asked after a refusal how to wait.
+	Asks Asker
 	// Brief says that this process becomes what it guards, so that it lacks no thread for long: if it
 	// ended for that, the kernel would free its lock.
 	Brief  bool

@@ -3,6 +3,7 @@ package locksmith
 import (
 	"context"
 	"errors"
+	"math"
 	"time"
 
 	"locksmith/backends/backend"
@@ -14,7 +15,9 @@ import (
 // acquire is the state waiting. before says whether the lock's place has answered before. acquire
 // returns the hold and when the request that got it was sent.
 func (h *Helper) acquire(start time.Duration, before bool) (hold backend.Hold, sent time.Duration, err error) {
-	wanted, cancel := h.untilTimeout()
+	wish, cancel := h.wish()
+	defer cancel()
+	wanted, cancel := h.untilTimeout(wish)
 	defer cancel()
 	w := h.waiting(start)
 	defer w.end()
@@ -40,9 +43,9 @@ func (h *Helper) acquire(start time.Duration, before bool) (hold backend.Hold, s
 		hold, err = w.try(trying)
 		taken = err == nil
 		switch {
-		case taken && h.Client.Context().Err() != nil:
+		case taken && wish.Err() != nil:
 			h.giveBack(hold)
-			return nil, 0, h.cancelled(nil)
+			return nil, 0, w.unwanted(wish, nil)
 		case taken:
 			return hold, sent, nil
 		case w.hung: // the call hung until there was no more time
@@ -69,8 +72,8 @@ func (h *Helper) acquire(start time.Duration, before bool) (hold backend.Hold, s
 			return nil, 0, err
 		}
 		switch {
-		case h.Client.Context().Err() != nil:
-			return nil, 0, h.cancelled(w.now())
+		case wish.Err() != nil:
+			return nil, 0, w.unwanted(wish, w.now())
 		case ctx.Err() != nil:
 			return nil, 0, w.gaveUp(0)
 		case err != nil:
@@ -98,14 +101,14 @@ func (h *Helper) remember() {
 
 // untilTimeout returns a context that ends when the lock is not wanted any more or the timeout is
 // over. A single try (timeout 0) gets one lease: a later answer would be of no use.
-func (h *Helper) untilTimeout() (context.Context, context.CancelFunc) {
+func (h *Helper) untilTimeout(wish context.Context) (context.Context, context.CancelFunc) {
 	switch {
 	case h.Timeout < 0:
-		return context.WithCancel(h.Client.Context())
+		return context.WithCancel(wish)
 	case h.Timeout == 0:
-		return clock.WithTimeout(h.Client.Context(), h.Request.Clock, h.Request.Owner.Lease)
+		return clock.WithTimeout(wish, h.Request.Clock, h.Request.Owner.Lease)
 	}
-	return clock.WithTimeout(h.Client.Context(), h.Request.Clock, h.Timeout)
+	return clock.WithTimeout(wish, h.Request.Clock, h.Timeout)
 }
 
 // untilAnswered returns a context that ends with ctx. If the helper would wait forever, it also
@@ -166,6 +169,18 @@ func (h *Helper) cancelled(held *backend.HeldError) error {
 	return &CancelledError{Lock: h.Address, Cause: context.Cause(h.Client.Context()), Held: held}
 }
 
+// unwanted is the error of a wait that its client has ended. One that said END is told of the holder, as
+// after a single try.
+func (w *waiting) unwanted(wish context.Context, held *backend.HeldError) error {
+	switch {
+	case !errors.Is(context.Cause(wish), errEnd):
+		return w.helper.cancelled(held)
+	case w.behind != nil && w.behind.Answered():
+		return w.behind
+	}
+	return &CancelledError{Lock: w.helper.Address, Cause: errEnd}
+}
+
 // withdrawTime bounds how long a waiter tidies up after itself.
 const withdrawTime = 3 * time.Second
 
@@ -201,6 +216,8 @@ type waiting struct {
 	asked  int            // how often the client was
 	left   bool           // it left the waiting to us
 	leftTo backend.Holder // until another holder than this is seen
+	// or until that time; 0: no time
+	leftUntil time.Duration
 }
 
 // The pauses between tries without an answer. The first is short, because a store that turns some
@@ -302,17 +319,24 @@ func (w *waiting) gaveUp(tries int) error {
 }
 
 // rest waits until another try is worth its cost. If the number of tries is limited, rest ends
-// after a pause at the latest: while the holder stays, nothing else would end it. After a try
-// without an answer, rest lasts for a pause at least.
+// after a pause at the latest: while the holder stays, nothing else would end it. It also ends when
+// the client is to be asked again. After a try without an answer, rest lasts for a pause at least.
 func (w *waiting) rest(ctx context.Context) error {
 	c := w.helper.Request.Clock
 	until := c.Now()
 	if !w.behind.Answered() {
 		until += w.trouble.Next()
 	}
-	limited, cancel := ctx, context.CancelFunc(func() {})
+	most := time.Duration(math.MaxInt64)
 	if w.pauses != nil {
-		limited, cancel = clock.WithTimeout(ctx, c, w.pauses.Next())
+		most = w.pauses.Next()
+	}
+	if w.leftUntil > 0 {
+		most = min(most, max(0, w.leftUntil-c.Now()))
+	}
+	limited, cancel := ctx, context.CancelFunc(func() {})
+	if most < math.MaxInt64 {
+		limited, cancel = clock.WithTimeout(ctx, c, most)
 	}
 	defer cancel()
 	return w.waitUntil(ctx, limited, until)

@@ -156,7 +156,7 @@ func (c *Command) Beat(time.Duration) {}
 // each on a line, the ids and the tokens are separated by commas.
 func (c *Command) Start(g protocol.Grant) error {
 	c.Tell(nil)
-	env := append(c.environ(), "LOCKSMITH_LOCK="+g.Lock, "LOCKSMITH_ID="+g.ID)
+	env := append(Environ(c.Withhold), "LOCKSMITH_LOCK="+g.Lock, "LOCKSMITH_ID="+g.ID)
 	if token := g.TokenText(); token != "" {
 		env = append(env, "LOCKSMITH_TOKEN="+token)
 	}
@@ -198,10 +198,10 @@ func (c *Command) cancelled(lock string) error {
 	return &locksmith.CancelledError{Lock: lock, Cause: context.Cause(c.ctx)}
 }
 
-// environ is our environment without the variables of Withhold, and without those in which an outer
+// Environ is our environment without the variables withheld, and without those in which an outer
 // run, whose command we are or descend from, names its own lock.
-func (c *Command) environ() []string {
-	drop := append([]string{"LOCKSMITH_LOCK", "LOCKSMITH_ID", "LOCKSMITH_TOKEN"}, c.Withhold...)
+func Environ(withheld []string) []string {
+	drop := append([]string{"LOCKSMITH_LOCK", "LOCKSMITH_ID", "LOCKSMITH_TOKEN"}, withheld...)
 	return slices.DeleteFunc(os.Environ(), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
 		return slices.Contains(drop, name)

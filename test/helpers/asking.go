@@ -7,7 +7,9 @@ import "locksmith/protocol"
 // askChecks check a helper that asks its parent how to wait. A helper need not do that.
 var askChecks = []check{
 	{"--ask", "after a refusal, before its first line, and the parent answers", askPauses},
+	{"--ask: usual", "again N milliseconds later at the latest", askUsual},
 	{"--ask: END", "After `END` comes `ERR code=held`; any other", askEnds},
+	{"--ask: END unasked", "`END` counts at any time before `OK`, also without a question", askEndsUnasked},
 	{"--ask: nonsense", "ends the wait with `ERR code=usage`", askNonsense},
 	{"--ask: input ends", "The end of the pipe ends the wait, too.", askInputEnds},
 }
@@ -49,6 +51,28 @@ func askPauses(t *trial) {
 	holder.letGo()
 	waiter.ok()
 	waiter.letGo()
+}
+
+func askUsual(t *trial) {
+	holder, waiter := t.busy()
+	waiter.replies("PAUSE usual=1 ms=10")
+	waiter.asks("2")
+	waiter.replies("PAUSE usual=1 ms=600000")
+	waiter.silent("while the same holder has the lock, after PAUSE usual=1 ms=600000,")
+	holder.letGo()
+	waiter.ok()
+	waiter.letGo()
+}
+
+func askEndsUnasked(t *trial) {
+	for _, pause := range []string{"PAUSE ms=0", "PAUSE ms=600000", "PAUSE usual=1 ms=600000"} {
+		holder, waiter := t.busy()
+		waiter.replies(pause)
+		waiter.silent("after " + pause)
+		waiter.replies("END")
+		waiter.fails(protocol.WordErr, protocol.Held)
+		holder.letGo()
+	}
 }
 
 func askEnds(t *trial) {

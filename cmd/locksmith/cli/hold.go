@@ -46,7 +46,7 @@ func (a *app) holdAs(o *holding) *cobra.Command {
 	c.Flags().Var(&o.parent, "parent", "the `pid` whose death releases the lock (default: our parent)")
 	c.Flags().BoolVar(&o.beats, "beats", false, "print a BEAT line after each heartbeat")
 	c.Flags().BoolVar(&o.again, "again", false, "read requests for one lock after another; see the protocol")
-	c.Flags().BoolVar(&o.asks, "ask", false, "after each refusal print a line BUSY, and read from the pipe on standard input how to wait: PAUSE ms=N or END")
+	c.Flags().BoolVar(&o.asks, "ask", false, "after each refusal print a line BUSY, and read from the pipe on standard input how to wait: PAUSE ms=N, PAUSE usual=1 ms=N or END")
 	c.RunE = func(_ *cobra.Command, args []string) error { return a.runHold(o, args) }
 	return c
 }
@@ -92,7 +92,7 @@ func (a *app) runHold(o *holding, args []string) error {
 	wanted := watch.Start(context.Background())
 	plain := &locksmith.Pipe{Out: os.Stdout, Parent: wanted, Beats: o.beats, Clock: h.Request.Clock, Began: h.Request.Clock.Now()}
 	if o.asks {
-		h.Ask = (&locksmith.Questions{Pipe: plain, In: os.Stdin}).Ask
+		h.Asks = &locksmith.Questions{Pipe: plain, In: os.Stdin}
 	}
 	pipe := forPeople(&o.Options, h, watch, plain, out)
 	h.Client = pipe

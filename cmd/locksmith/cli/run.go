@@ -27,7 +27,7 @@ import (
 
 func (a *app) run() *cobra.Command {
 	o := running{once: locksmith.Forever, skip: flags.Number{Most: 255}}
-	var line string
+	var line, ask string
 	var locks, argv []string
 	c := &cobra.Command{
 		Use:   "run [flags] LOCK… -- COMMAND [ARG…]",
@@ -42,7 +42,10 @@ func (a *app) run() *cobra.Command {
 			"inherit, until a waiter's lease is over), and finds LOCKSMITH_LOCK, LOCKSMITH_ID and, where\n" +
 			"there is one, LOCKSMITH_TOKEN in its environment, but not the password. Of several locks\n" +
 			"they are lists: of lines, and of values with commas between. Before a LOCK, shared: or\n" +
-			"exclusive: sets its mode. With --any it is one of them, whichever is free first.\n\n" +
+			"exclusive: sets its mode. With --any it is one of them, whichever is free first.\n" +
+			"With --ask a line of shell decides after each refusal how to wait. It finds LOCKSMITH_BUSY, who\n" +
+			"has the lock in words, LOCKSMITH_TRIES, LOCKSMITH_WAITED_MS, LOCKSMITH_LOCK and, as far as they\n" +
+			"are known, LOCKSMITH_HOLDER, LOCKSMITH_HOLDER_PID, _HOST and _USER in its environment.\n\n" +
 			"Signals are passed on to COMMAND, whose end decides. While a job is stopped (Ctrl-Z)\n" +
 			"its lock has no heartbeats: if that takes longer than the lease, fg ends COMMAND.\n" +
 			"What COMMAND leaves running when it ends goes on without the lock; with the lock of flock:,\n" +
@@ -72,7 +75,13 @@ func (a *app) run() *cobra.Command {
 	f.StringVarP(&line, "command", "c", "", "instead of -- COMMAND: a `line` for $SHELL, or /bin/sh")
 	f.BoolVarP(&o.closes, "close", "o", false, "keep the lock of flock: from COMMAND, so that what it leaves running has none; other locks it never has")
 	f.BoolVarP(&o.becomes, "no-fork", "F", false, "become COMMAND, or say what prevents that (flock: alone); then the lock is COMMAND's to keep")
-	c.RunE = func(*cobra.Command, []string) error { return a.runCommand(&o, locks, argv) }
+	f.StringVar(&ask, "ask", "", "after each refusal have the shell run a `line`, which prints how to wait: PAUSE ms=N, PAUSE usual=1 ms=N or END; or nothing: its status 0 is to wait as usual, 1 to give up")
+	c.RunE = func(*cobra.Command, []string) error {
+		if ask != "" {
+			o.ask = shell(ask)
+		}
+		return a.runCommand(&o, locks, argv)
+	}
 	return c
 }
 
@@ -84,6 +93,7 @@ type running struct {
 	becomes bool          // -F
 	once    time.Duration // --once-per; locksmith.Forever: not given
 	skip    flags.Number
+	ask     []string // --ask, as a command
 }
 
 // split returns the locks and the command; line is what a shell shall run, if given.
@@ -93,7 +103,7 @@ func split(c *cobra.Command, args []string, line string) (locks, argv []string, 
 	case inShell && dash >= 0:
 		return nil, nil, flags.Usagef("-c is there and --, too: write one command")
 	case inShell:
-		return args, []string{cmp.Or(os.Getenv("SHELL"), "/bin/sh"), "-c", line}, nil
+		return args, shell(line), nil
 	case dash >= 0 && dash < len(args):
 		return args[:dash], args[dash:], nil
 	case len(args) == 2 && dash < 0 && !strings.Contains(args[1], ":"): // as flock(1) takes it
@@ -101,6 +111,9 @@ func split(c *cobra.Command, args []string, line string) (locks, argv []string, 
 	}
 	return nil, nil, flags.Usagef("write the command after --, as in: locksmith run LOCK -- COMMAND")
 }
+
+// shell is the command that has a shell run a line.
+func shell(line string) []string { return []string{cmp.Or(os.Getenv("SHELL"), "/bin/sh"), "-c", line} }
 
 // ofFlock says what to write instead of a flag of flock(1) that run lacks, or "".
 func ofFlock(flag string) string {
@@ -143,6 +156,9 @@ func (a *app) runCommand(o *running, locks, argv []string) error {
 		return err
 	}
 	h.Hopeless = waitsForUs
+	if o.ask != nil {
+		h.Asks = shellAsker{o.ask, h.Address, secretVariables(targets)}
+	}
 	line := newWaitLine(&o.Options, h, os.Stderr, out)
 	if o.LogsJSON() {
 		line.AtOnce()
