@@ -42,8 +42,10 @@ sub acquire {
     _sweep();
     my $begun = _now();
     my $until = defined $timeout ? $begun + $timeout + ANSWERS_IN + ($timeout || _here(@locks) ? 0 : SERVER_ANSWERS) : undef;
-    $self->_spawn(@command, 'hold', '--parent', $$, '--stdin', 'watch', '--beats', $ask ? '--ask' : (), @flags, '--', @locks);
-    my $line = eval { $self->_first($until, $ask) } // '';    # a signal handler, or the sub ask, may die
+    my $line = eval {    # a signal handler, or the sub ask, may die
+        $self->_spawn(@command, 'hold', '--parent', $$, '--stdin', 'watch', '--beats', $ask ? '--ask' : (), @flags, '--', @locks);
+        $self->_first($until, $ask);
+    } // '';
     my $interrupted = $@;
     my ($word, $fields, $text) = _parse($line);
     if ($word eq 'OK' && ($fields->{proto} // '') eq '1' && ($fields->{lease_ms} // '') =~ /^[1-9]\d*$/) {
@@ -61,7 +63,7 @@ sub acquire {
     $self->_end($interrupted ? PATIENCE : $self->{overdue} ? PARTING : $self->{kill_after});
     die $interrupted if ref $interrupted;
     if ($interrupted) {
-        (undef, $fields) = _parse($self->_next(0) // '');    # its last line tells who had the lock
+        (undef, $fields) = _parse(($self->{stdout} && $self->_next(0)) // '');    # its last line tells who had the lock
         chomp(my $why = $interrupted);
         $text = sprintf '%s: acquire: given up after %.3f s: %s', $self->{address}, $waited, $why;
         _throw('Locksmith::Cancelled', 'cancelled', $text, cause => $interrupted, waited => $waited, holder => _holder($fields));
@@ -347,9 +349,12 @@ sub _next {
 # end is killed: here, or by a later call or the end of the program (_sweep).
 sub _end {
     my ($self, $patience) = @_;
-    shutdown $self->{stdin}, 2 if $self->{stdin};
-    close $self->{stdin} if $self->{stdin};
+    return if !defined $self->{locksmith};    # a signal handler died before it was started
     local ($?, $!);
+    if (my $stdin = delete $self->{stdin}) {
+        shutdown $stdin, 2;
+        close $stdin;
+    }
     my $begun = _now();
     while (!$self->_gone) {
         my $past = _now() - $begun;

@@ -21,6 +21,12 @@ sub cancelled {
 
 my $refused = sub { kill ALRM => $$; return 0 };
 is(cancelled(why => "alarm\n") . '', "alarm\n", 'at any time');
+{
+    no warnings 'redefine';
+    local *Locksmith::_spawn = sub { die "alarm\n" };
+    my $e = cancelled(why => "never\n", ask => sub { });
+    isa_ok($e, 'Locksmith::Cancelled', 'even before the helper was started');
+}
 my $e = cancelled(why => "alarm\n", ask => $refused);
 ok($e eq "alarm\n", 'it is the string of the handler, as ever');
 isa_ok($e, 'Locksmith::Cancelled');
