@@ -43,10 +43,11 @@ var errEnd = errors.New("the parent said END")
 
 // wish returns a context that ends with the client's, or with the wait that an Asker ends.
 func (h *Helper) wish() (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancelCause(h.Client.Context())
-	if h.Asks != nil {
-		h.Asks.Listen(func() { cancel(errEnd) })
+	if h.Asks == nil {
+		return h.Client.Context(), func() {}
 	}
+	ctx, cancel := context.WithCancelCause(h.Client.Context())
+	h.Asks.Listen(func() { cancel(errEnd) })
 	return ctx, func() { cancel(nil) }
 }
 
