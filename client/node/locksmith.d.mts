@@ -1,10 +1,13 @@
-/** Locks that machines share, held by a locksmith helper process: see locksmith.mjs. */
+/// <reference lib="esnext.disposable" />
+/** Locks that machines share, held by a locksmith helper process: see locksmith.mjs and README.md. */
 
 export interface Options {
-  /** Gives up after so many milliseconds of waiting, with HeldError. */
+  /** Gives up after so many milliseconds of waiting, with HeldError; Infinity: never; 0, or a time that is over: after one try. */
   timeout?: number;
-  /** Gives up the waiting, with its reason. */
+  /** Gives up the waiting, with CancelledError. */
   signal?: AbortSignal;
+  /** Is called after each refusal, and decides how to wait. */
+  ask?: (refusal: Refusal) => Answer | PromiseLike<Answer>;
   /** Other shared holders may have the lock, too. */
   shared?: boolean;
   /** Times in milliseconds: see locksmith hold --help. */
@@ -29,6 +32,19 @@ export interface Options {
   killAfter?: number;
 }
 
+/** What the option ask is told: waited in milliseconds. */
+export interface Refusal {
+  tries: number;
+  waited: number;
+  held: HeldError;
+}
+
+/**
+ * How long to pause before the next try, in milliseconds. Nothing, or 0: the helper waits as without ask, until it sees
+ * another holder; usual: the same, for so long; false: gives up, with HeldError.
+ */
+export type Answer = number | false | null | undefined | void | { usual: number };
+
 /** Who holds a lock, as far as it is known; age in milliseconds. */
 export interface Holder {
   id?: string;
@@ -47,7 +63,15 @@ export class HeldError extends LocksmithError {
   readonly holder: Holder;
   readonly waited?: number;
 }
-export class HelperError extends LocksmithError {}
+export class HelperError extends LocksmithError {
+  readonly waited?: number;
+}
+/** Its name is AbortError, and its cause the reason of the signal. */
+export class CancelledError extends LocksmithError {
+  readonly holder: Holder;
+  readonly waited: number;
+  readonly cause: unknown;
+}
 export class LostError extends LocksmithError {}
 export class NoHelperError extends LocksmithError {}
 export class ProtocolError extends LocksmithError {}
@@ -69,6 +93,8 @@ export class Lock {
   readonly lost: boolean;
   /** Resolves when the lock has been removed: true the first time, then false. Rejects with LostError. */
   release(): Promise<boolean>;
+  /** For "await using". */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 export function acquire(locks: string | readonly string[], options?: Options): Promise<Lock>;

@@ -19,6 +19,9 @@
  * From the loss until it stops, the work goes on without the lock. Where that must not be,
  * let whatever the lock guards refuse tokens below the last one that it saw.
  *
+ * A call that has a bound comes back within that and two seconds, though its helper is frozen (a try at a
+ * server within 32): the helper is ended behind it, and the program runs until then. README.md has more.
+ *
  * The helper is the option helper, else $LOCKSMITH, else locksmith on PATH. All times
  * are milliseconds. Needs Node.js 18 or newer, and nothing beside it.
  *
@@ -31,6 +34,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect as format } from 'node:util';
 
 const MAX_LINE = 4096;
+const PATIENCE = 1000; // how long a call whose signal aborts waits for its helper, which else ends behind it
+const LAST_WORDS = 250; // and any other call that is over
+const ANSWERS_IN = 1500; // how much later than its timeout a helper may answer
+const SERVER_ANSWERS_IN = 31_500; // the same for one try at a server
+const FOREVER = 9e12; // a helper counts nanoseconds in 64 bits
 // The exit statuses of a helper that released a lock before its parent let go: 79, or 128 and a signal.
 const isTooSoon = (status) => status === 79 || (status > 128 && status < 192);
 const MAX_TIMER = 2 ** 31 - 1; // a longer timer would end at once
@@ -45,8 +53,15 @@ export class LocksmithError extends Error {
 
 /** Another holder has the lock; holder: {id, user, host, program, pid, age}, as far as it is known; waited. */
 export class HeldError extends LocksmithError {}
-/** The helper could not get the lock, for another reason than that it is held. */
+/** The helper could not get the lock, for another reason than that it is held; waited, if it waited. */
 export class HelperError extends LocksmithError {}
+/** The signal ended the wait; cause: its reason. waited; holder: who has the lock, as far as it is known. */
+export class CancelledError extends LocksmithError {
+  constructor(...args) {
+    super(...args);
+    this.name = 'AbortError'; // as of all that a signal ends
+  }
+}
 /** The lock was lost while it was held (gone, expired, max_hold, internal), or could not be released. */
 export class LostError extends LocksmithError {}
 /** There is no locksmith program to start. */
@@ -59,8 +74,12 @@ export class ProtocolError extends LocksmithError {}
  *
  * @param {string|string[]} locks addresses, or names of profiles
  * @param {object} [options]
- * @param {number} [options.timeout] gives up after this time of waiting, with HeldError
- * @param {AbortSignal} [options.signal] gives up the waiting, with its reason; later it has no effect
+ * @param {number} [options.timeout] gives up after this time of waiting, with HeldError; Infinity: never; 0, or a time
+ *   that is over: after one try
+ * @param {AbortSignal} [options.signal] gives up the waiting, with CancelledError; later it has no effect
+ * @param {function({tries, waited, held})} [options.ask] is called after each refusal, with the HeldError. It returns,
+ *   or promises, how long to pause before the next try; nothing or 0: the helper waits as without it, until it sees
+ *   another holder; { usual: ms }: the same, for so long; false: gives up, with HeldError
  * @param {boolean} [options.shared] other shared holders may have the lock, too
  * @param {number} [options.lease] and refresh, maxHold, respite, retries, strict, meta (an object): see locksmith hold --help
  * @param {number[]} [options.poll] and slow: pairs of times, see there, too
@@ -70,27 +89,24 @@ export class ProtocolError extends LocksmithError {}
  * @param {string[]} [options.helper] the helper's command
  * @param {number} [options.killAfter] how long the helper may take to end (default 15,000)
  * @returns {Promise<Lock>}
- * @throws {HeldError|HelperError|NoHelperError|ProtocolError} and the lock is not held
+ * @throws {HeldError|HelperError|CancelledError|NoHelperError|ProtocolError} and the lock is not held. A helper that is
+ *   slow to end may be met by the next try
  * @throws {TypeError} an option or an address is not valid
  */
 export async function acquire(locks, options = {}) {
   options ??= {};
   check([locks].flat(), options);
-  options.signal?.throwIfAborted();
+  if (options.signal?.aborted) {
+    throw new CancelledError(`${[locks].flat().join(' + ')}: acquire: given up before it began`, 'cancelled',
+      { cause: options.signal.reason, waited: 0, holder: {} });
+  }
   const lock = new Lock([locks].flat(), options);
-  let abort;
-  const aborted = new Promise((_, reject) => { abort = () => reject(options.signal.reason); });
-  options.signal?.addEventListener('abort', abort);
   try {
-    const first = await Promise.race([lock._lines.next(), aborted]);
-    options.signal?.throwIfAborted();
-    lock._start(first.value ?? '');
+    lock._start(await lock._first(options));
     return lock;
   } catch (e) {
-    await lock._end();
+    await lock._part(e);
     throw lock._unstarted() ?? e;
-  } finally {
-    options.signal?.removeEventListener('abort', abort);
   }
 }
 
@@ -101,17 +117,21 @@ export function tryAcquire(locks, options = {}) {
 
 /** The options, and what each must be. */
 const OPTIONS = {
-  timeout: isTime, lease: isTime, refresh: isTime, maxHold: isTime, respite: isTime, killAfter: isTime,
+  timeout: (ms) => typeof ms === 'number' && !Number.isNaN(ms),
+  lease: isTime, refresh: isTime, respite: isTime,
+  maxHold: isTimeOrNone, killAfter: isTimeOrNone,
   poll: isRange, slow: isRange,
   retries: (n) => Number.isInteger(n) && n >= 0,
   shared: isBoolean, strict: isBoolean, ref: isBoolean,
   meta: (o) => typeof o === 'object',
   log: (f) => f === false || typeof f === 'function',
   helper: (all) => Array.isArray(all) && all.length > 0,
+  ask: (f) => typeof f === 'function',
   signal: (s) => typeof s?.addEventListener === 'function',
 };
 
-function isTime(ms) { return typeof ms === 'number' && ms >= 0; }
+function isTime(ms) { return typeof ms === 'number' && ms >= 0 && ms <= FOREVER; }
+function isTimeOrNone(ms) { return ms === Infinity || isTime(ms); }
 function isRange(pair) { return Array.isArray(pair) && pair.length === 2 && pair.every(isTime); }
 function isBoolean(b) { return typeof b === 'boolean'; }
 
@@ -128,6 +148,7 @@ function check(locks, options) {
       throw new TypeError(`acquire: ${name} must not be ${format(value)}; times are milliseconds, ranges are pairs of them`);
     }
   }
+  if (options.ask && options.retries != null) throw new TypeError('acquire: retries must not stand beside ask, which counts tries itself');
 }
 
 /** A lock that this process holds, or held. From acquire. */
@@ -141,6 +162,7 @@ export class Lock {
   /** The LostError of a lost lock. */ error;
 
   #loss = new AbortController();
+  #releasing;
   #asked = false;
   #released = false;
   #watchdog;
@@ -150,13 +172,17 @@ export class Lock {
   constructor(locks, o) {
     this.address = locks.join(' + ');
     const args = ['hold', '--parent', `${process.pid}`, '--stdin', 'watch', '--beats'];
-    const times = { timeout: o.timeout, lease: o.lease, refresh: o.refresh, 'max-hold': o.maxHold, respite: o.respite };
+    // The timeout as a helper takes it: none, or 0 for one try.
+    const timeout = o.timeout > FOREVER ? undefined : o.timeout && Math.max(o.timeout, 0);
+    const isOnce = timeout === 0;
+    const times = { timeout, lease: o.lease, refresh: o.refresh, 'max-hold': o.maxHold, respite: o.respite };
     for (const [flag, ms] of Object.entries(times)) {
       if (ms != null && ms !== Infinity) args.push(`--${flag}`, ms === 0 ? '0' : `${ms}ms`);
     }
     for (const flag of ['poll', 'slow']) {
       if (o[flag] != null) args.push(`--${flag}`, o[flag].map((ms) => `${ms}ms`).join('..'));
     }
+    if (o.ask && !isOnce) args.push('--ask');
     if (o.retries != null) args.push('--retries', `${o.retries}`);
     if (o.shared) args.push('--shared');
     if (o.strict) args.push('--strict');
@@ -165,6 +191,8 @@ export class Lock {
     this._program = program;
     this._killAfter = o.killAfter ?? 15_000;
     this._begun = performance.now();
+    // How long the helper may take for its first line.
+    this._limit = (timeout ?? Infinity) + (isOnce && !locks.every(isHere) ? SERVER_ANSWERS_IN : ANSWERS_IN);
     this._process = spawn(program, [...before, ...args, '--', ...locks],
       { stdio: ['pipe', 'pipe', o.log ? 'pipe' : o.log === false ? 'ignore' : 'inherit'], env: { ...process.env, GOMAXPROCS: '1' } });
     this._exited = once(this._process, 'exit').catch((e) => { this._failed = e; });
@@ -187,7 +215,15 @@ export class Lock {
    * @throws {LostError} if the lock was lost before, or cannot be removed
    */
   async release() {
-    if (this.#asked) return false;
+    if (this.#releasing) {
+      await this.#releasing.catch(() => {});
+      return false;
+    }
+    this.#releasing = this.#release();
+    return this.#releasing;
+  }
+
+  async #release() {
     this.#asked = true;
     await this._end();
     if (!(await this._within(2_000, this.#ended))) this._process.stdout.destroy(); // a process that a wrapper left running may keep the pipe
@@ -207,13 +243,61 @@ export class Lock {
     if (!(await this.release()) && this.error) throw this.error;
   }
 
+  /** The helper's first line that is no question. Those before it the option ask answers. */
+  async _first({ ask, signal }) {
+    let abort;
+    const aborted = new Promise((_, reject) => { abort = () => reject(new CancelledError('', 'cancelled', { cause: signal.reason })); });
+    aborted.catch(() => {}); // if it comes when nobody waits any more
+    signal?.addEventListener('abort', abort);
+    try {
+      for (;;) {
+        this._coming = this._lines.next();
+        const { value: line = '' } = await this._inTime(Promise.race([this._coming, aborted]));
+        const { word, fields, text } = parse(line);
+        if (word !== 'BUSY' || !ask) return line;
+        const waited = number(fields.waited_ms);
+        this._refused = new HeldError(text, 'held', { holder: holderOf(fields), waited });
+        const given = await Promise.race([ask({ tries: number(fields.tries), waited, held: this._refused }), aborted]);
+        this._process.stdin.write(answerOf(given));
+      }
+    } finally {
+      signal?.removeEventListener('abort', abort);
+    }
+  }
+
+  /** What the helper says, if it does so within its time. */
+  async _inTime(coming) {
+    if (this._limit > MAX_TIMER) return coming;
+    const left = Math.max(this._begun + this._limit - performance.now(), 0);
+    for (const ms of [left, LAST_WORDS]) { // once more, in case it was this process that did not run
+      if (await this._within(ms, coming)) return coming;
+    }
+    const waited = performance.now() - this._begun;
+    if (this._refused) throw new HeldError(`${this._refused.message}; ${inSeconds(waited)}`, 'timeout', { holder: this._refused.holder, waited });
+    throw new HelperError(`${this.address}: acquire: no answer within ${inSeconds(waited)}: is the helper stopped, or what it waits for?`,
+      'unreachable', { waited });
+  }
+
+  /** Has the helper end behind a call that fails. Its last words say for whom a cancelled call waited. */
+  async _part(error) {
+    const waited = performance.now() - this._begun;
+    const isCancelled = error instanceof CancelledError;
+    await this._within(isCancelled ? PATIENCE : LAST_WORDS, this._end());
+    if (!isCancelled) return;
+    const last = (await Promise.race([this._coming, sleep(0)]))?.value ?? '';
+    const { fields, text } = parse(last);
+    const holder = 'holder' in fields || !this._refused ? holderOf(fields) : this._refused.holder;
+    const why = text || this._refused?.message;
+    Object.assign(error, { message: `${this.address}: acquire: gave up after ${inSeconds(waited)}${why ? `; ${why}` : ''}`, waited, holder });
+  }
+
   _start(line) {
     const { word, fields, text } = parse(line);
     const { code } = fields;
     if (word === 'ERR' && (code === 'held' || code === 'timeout' || 'held' in fields)) {
       throw new HeldError(text, code, { holder: holderOf(fields), waited: number(fields.waited_ms) });
     }
-    if (word === 'ERR') throw new HelperError(text, code);
+    if (word === 'ERR') throw new HelperError(text, code, { waited: number(fields.waited_ms) });
     const tokens = (fields.token ?? '0').split(',');
     this._lease = Number(fields.lease_ms);
     if (word === 'OK' && Number(fields.proto) > 1) {
@@ -297,16 +381,20 @@ export class Lock {
       this._process.kill('SIGKILL');
       await this._within(2_000, this._exited);
     }
-    if (!this.#ended) this._process.stdout?.destroy();
+    if (this.#ended) return;
+    await this._within(LAST_WORDS, this._coming); // its last words; a process that a wrapper left running may keep the pipe
+    this._process.stdout?.destroy();
   }
 
   /** Whether something settles within a time. */
   async _within(ms, promise) {
     const cancel = new AbortController();
     const late = sleep(Math.min(ms, MAX_TIMER), true, { signal: cancel.signal }).catch(() => {});
-    const isLate = await Promise.race([promise, late]);
-    cancel.abort();
-    return isLate !== true;
+    try {
+      return (await Promise.race([promise, late])) !== true;
+    } finally {
+      cancel.abort();
+    }
   }
 }
 
@@ -335,6 +423,24 @@ function parse(line) {
   });
   return { word: match[1], fields: Object.fromEntries(pairs), text: match[3] ?? '' };
 }
+
+/** The line that passes on what the option ask returned. */
+function answerOf(given) {
+  if (given === false) return 'END\n';
+  if (given == null || given === 0) return 'PAUSE ms=0\n';
+  const ms = typeof given === 'object' ? given.usual : given;
+  if (typeof ms !== 'number' || !(Math.abs(ms) <= FOREVER)) {
+    throw new TypeError(`acquire: ask returned ${format(given)}: it is to return milliseconds, nothing, { usual: milliseconds } or false`);
+  }
+  return `PAUSE ${given === ms ? '' : 'usual=1 '}ms=${Math.max(1, Math.ceil(ms))}\n`;
+}
+
+/** Whether a lock is not on a server. A profile may be of one. */
+function isHere(address) {
+  return /^(?:(?:shared|exclusive):)?(?:local|flock|link|mkdir|nfs):/.test(address);
+}
+
+function inSeconds(ms) { return `${(ms / 1000).toFixed(1)}s`; }
 
 function holderOf({ holder: id, user, host, program, pid, age_ms: age }) {
   return { id, user, host, program, pid: number(pid), age: number(age) };

@@ -153,19 +153,11 @@ func TestPerl(t *testing.T) {
 	}
 }
 
-// TestPythonBacklog: heartbeats that waited in the pipe while the client was stopped count less
-// than those that come now.
-func TestPythonBacklog(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t, clients[0])
-	f.start(clients[0].command(t, "backlog"), nil).mustSucceed()
-}
-
 // TestHandles: what a program can do with a lock, and what is refused in words. The scripts
-// judge for themselves.
+// judge for themselves. Python and Node.js have TestSuites instead.
 func TestHandles(t *testing.T) {
 	t.Parallel()
-	for _, l := range clients {
+	for _, l := range clients[2:] {
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t, l)
@@ -196,6 +188,46 @@ func TestPythonTypes(t *testing.T) {
 	}
 	if out, err := check(wrong); err == nil || !strings.Contains(out, "timout") {
 		t.Errorf("the type checker accepts an option that the client does not have: %v\n%s", err, out)
+	}
+}
+
+// TestNodeTypes: tsc --strict finds nothing in the types of the client for Node.js and in a program that uses all
+// of it, and finds the mistakes in one that uses it wrongly.
+func TestNodeTypes(t *testing.T) {
+	t.Parallel()
+	lab.NotShort(t, "a compiler takes seconds")
+	npm := lab.NeedProgram(t, "npm")
+	dir := t.TempDir()
+	install := exec.Command(npm, "install", "--prefix", dir, "--no-save", "--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline",
+		"typescript@5.9.3", "@types/node@20.19.25")
+	if out, err := install.CombinedOutput(); err != nil {
+		lab.Lacking(t, "npm cannot install typescript: "+err.Error()+"\n"+string(out))
+	}
+	client := filepath.Join(dir, "node_modules/locksmith")
+	if err := os.CopyFS(client, os.DirFS("../../client/node")); err != nil {
+		t.Fatal(err)
+	}
+	check := func(text string) (string, error) {
+		program := filepath.Join(dir, "program.mts")
+		if err := os.WriteFile(program, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command("node_modules/.bin/tsc", "--strict", "--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess", "--noEmit",
+			"--target", "es2022", "--lib", "es2022", "--types", "node", "--module", "nodenext", "program.mts")
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	right, err := os.ReadFile("testdata/clients/node/typed.mts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := check(string(right)); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	wrong := "import { acquire } from 'locksmith';\nawait acquire('local:/a', { timout: 3 });\nawait acquire('local:/a', { ask: () => 'soon' });\n"
+	if out, err := check(wrong); err == nil || !strings.Contains(out, "timout") || !strings.Contains(out, "program.mts(3,") {
+		t.Errorf("the compiler accepts an option that the client does not have, or an answer that it does not know: %v\n%s", err, out)
 	}
 }
 

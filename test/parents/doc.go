@@ -34,7 +34,8 @@
 //	forked       a child by fork(2) lives on while the lock is released, and cannot release it
 //	give_up      it waits for the lock and soon gives up, and says so
 //	deaf         the same, with a helper that hears nothing
-//	handle       what a program can do with a lock, and is refused; it judges for itself
+//	handle       (Perl, Tcl) what a program can do with a lock, and is refused; it judges for itself.
+//	             The others have tests of their own, which TestSuites runs
 //	thread_ends  (Perl) another thread ends before the work
 //	unread       (Perl) the helper's output is full of heartbeats before the work
 //	task         (Python) what works is a task of asyncio

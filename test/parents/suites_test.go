@@ -20,6 +20,8 @@ var suites = []struct {
 }{
 	{"perl", "prove", []string{"t"}, "Result: PASS"},
 	{"tcl", "tclsh", []string{"tests/all.tcl"}, "Skipped\t0\tFailed\t0"},
+	{"python", "python3", []string{"-m", "unittest"}, "\nOK\n"},
+	{"node", "node", []string{"--test", "--test-reporter=tap"}, "\n# skipped 0\n"},
 }
 
 // TestSuites: each client's own tests pass with our helper, and none is skipped.
@@ -32,7 +34,7 @@ func TestSuites(t *testing.T) {
 			lab.NeedProgram(t, s.program)
 			cmd := exec.Command(s.program, s.args...)
 			cmd.Dir = filepath.Join("../../client", s.client)
-			cmd.Env = append(cmd.Environ(), "LOCKSMITH="+lab.Program(t, "cmd/locksmith"), "TMPDIR="+t.TempDir())
+			cmd.Env = append(cmd.Environ(), "LOCKSMITH="+lab.Program(t, "cmd/locksmith"), "TMPDIR="+t.TempDir(), "PYTHONDONTWRITEBYTECODE=1")
 			out, err := cmd.CombinedOutput()
 			if err != nil || !strings.Contains(string(out), s.passes) || strings.Contains(string(out), "skipped:") {
 				t.Errorf("%v\n%s", err, out)

@@ -19,7 +19,7 @@ async function awaitGo() {
 async function giveUp() {
   const deaf = scenario === 'deaf' ? { helper: ['sh', '-c', 'exec sleep 600'], killAfter: 1000 } : {};
   await acquire(address, { ...deaf, signal: AbortSignal.timeout(500) }).catch((e) => {
-    if (e.name !== 'TimeoutError') throw e;
+    if (e.name !== 'AbortError' || e.cause.name !== 'TimeoutError') throw e;
     console.log('gave up');
   });
 }

@@ -70,6 +70,8 @@ async def give_up():
         await asyncio.wait_for(locksmith.acquire_async(address, **deaf), 0.5)
     except asyncio.TimeoutError:
         say("gave up")
+    while any(thread.name.startswith("locksmith") for thread in threading.enumerate()):  # which kills a deaf helper
+        await asyncio.sleep(0.05)
 
 
 if scenario in ("task", "give_up", "deaf"):
