@@ -33,6 +33,7 @@ are seconds. Needs Python 3.8 or newer, and nothing but its standard library.
 from __future__ import annotations
 
 import asyncio
+import atexit
 import contextlib
 import functools
 import inspect
@@ -48,7 +49,7 @@ import urllib.parse
 import warnings
 import weakref
 from types import TracebackType
-from typing import IO, Any, Callable, Dict, Generator, List, Mapping, Optional, Sequence, Tuple, Type, TypeVar, Union
+from typing import IO, Any, Callable, Dict, Generator, List, Mapping, Optional, Sequence, Set, Tuple, Type, TypeVar, Union
 
 __all__ = ["acquire", "acquire_async", "try_acquire", "Lock", "AsyncLock", "Holder", "Loss", "Usual",
            "LocksmithError", "HeldError", "HelperError", "LostError", "NoHelperError", "ProtocolError"]
@@ -391,7 +392,7 @@ class _Helper:
         What interrupted the wait, as KeyboardInterrupt, is told how long that was, and who has the lock.
         """
         waited, is_ours = _now() - self._begun, isinstance(error, LocksmithError)
-        ending = threading.Thread(target=self._end, name="locksmith: the end of a helper", daemon=True)
+        ending = threading.Thread(target=self._end_behind, name="locksmith: the end of a helper", daemon=True)
         ending.start()
         ending.join(_LAST_WORDS if is_ours else _PATIENCE)
         if is_ours:
@@ -404,6 +405,11 @@ class _Helper:
         vars(error).update(waited=waited, holder=Holder(fields))
         if hasattr(error, "add_note"):  # since Python 3.11
             error.add_note(f"{self.address}: acquire: gave up after {waited:.1f}s{'; ' * bool(text)}{text}")
+
+    def _end_behind(self) -> None:
+        _behind.add(self)
+        self._end()
+        _behind.discard(self)
 
     def _release(self) -> bool:
         if self._pid != os.getpid():
@@ -534,6 +540,7 @@ class _Helper:
 
 
 _helpers: weakref.WeakSet[_Helper] = weakref.WeakSet()
+_behind: Set[_Helper] = set()  # those that have not ended when their call returned
 
 
 def _after_fork() -> None:
@@ -541,6 +548,16 @@ def _after_fork() -> None:
         helper._forked()
 
 
+def _at_exit() -> None:
+    """Kill the helpers behind us that are stopped: nobody else would end them. Others end by themselves."""
+    for helper in list(_behind):
+        with contextlib.suppress(OSError):
+            if helper._pid == os.getpid() and os.waitid(os.P_PID, helper._process.pid, os.WSTOPPED | os.WNOHANG | os.WNOWAIT):
+                helper._process.kill()
+
+
+if hasattr(os, "waitid"):
+    atexit.register(_at_exit)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 

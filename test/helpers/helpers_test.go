@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 		os.Exit(play(name, os.Args))
 	}
 	lab.Parallel(8) // they wait most of the time
-	lab.Main(m, nil)
+	lab.Main(m, map[string]func() int{"asked": asked})
 }
 
 // beyond are the checks that no helper can be put to.
