@@ -195,6 +195,47 @@ test('ask ends the wait for a real helper', async (t) => {
   await assert.rejects(acquire(address, { ask() { throw new RangeError('its own'); } }), { name: 'RangeError' });
 });
 
+// program runs the page's program, with this helper.
+function program(t, helper = process.env.LOCKSMITH || 'locksmith') {
+  const page = fs.readFileSync(new URL('README.md', import.meta.url), 'utf8');
+  const [text] = page.match(/(?<=```js\n)[^]*?(?=```)/);
+  const source = text.replace("'locksmith'", JSON.stringify(new URL('locksmith.mjs', import.meta.url).href));
+  const file = `${folder}/${locks}.mjs`;
+  fs.writeFileSync(file, source);
+  const run = spawn(process.execPath, [file, address], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, LOCKSMITH: helper } });
+  t.after(() => run.kill());
+  const said = { out: '', err: '' };
+  run.stdout.on('data', (text) => { said.out += text; });
+  run.stderr.on('data', (text) => { said.err += text; });
+  return { run, said, ended: once(run, 'close') };
+}
+
+test("the page's program works", async (t) => {
+  const { said, ended } = program(t);
+  await ended;
+  assert.deepEqual([said.out.split('\n').length, said.err], [21, '']);
+});
+
+test("the page's program tells a loss", async (t) => {
+  const { run, said, ended } = program(t);
+  await once(run.stdout, 'data');
+  process.kill((await known(() => tryAcquire(address), isAnswer)).holder.pid, 'SIGTERM');
+  await ended;
+  assert.match(said.err, /^lost on the way: /);
+});
+
+test("the page's program tells that it was cancelled", async (t) => {
+  await held(t);
+  const helper = `${folder}/${locks}.helper`;
+  const begun = `${helper}.begun`;
+  fs.writeFileSync(helper, `#!/bin/sh\n: >${begun}\nexec ${process.env.LOCKSMITH || 'locksmith'} "$@"\n`, { mode: 0o755 });
+  const { run, said, ended } = program(t, helper);
+  while (!fs.existsSync(begun)) await sleep(10);
+  run.kill('SIGINT');
+  await ended;
+  assert.match(said.err, /^gave up after /);
+});
+
 test('the types name what there is, and no more', async () => {
   const types = fs.readFileSync(new URL('locksmith.d.mts', import.meta.url), 'utf8');
   const named = [...types.matchAll(/^export (?:class|function) (\w+)/gm)].map((m) => m[1]);

@@ -1,10 +1,15 @@
 """What the client promises: python3 -m unittest, with locksmith on PATH, or its path in $LOCKSMITH."""
 import asyncio
 import gc
+import os
 import pathlib
 import pickle
 import queue
+import re
+import shutil
 import signal
+import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -245,6 +250,45 @@ class Policies(Case):
         async def run():
             await locksmith.acquire_async(self.address, ask=ask)
         self.refuses(locksmith.HeldError, "held by", lambda: asyncio.run(run()))
+
+
+class Readme(Case):
+    """The page's program takes a lock, loses it, is refused and is cancelled, and says each."""
+
+    def program(self):
+        page = pathlib.Path(__file__).with_name("README.md").read_text()
+        text = next(block for block in re.findall("```python\n(.*?)```", page, re.S) if "sys.argv" in block)
+        process = subprocess.Popen([sys.executable, "-u", "-c", text, self.address], cwd=os.path.dirname(__file__),
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        return process
+
+    def holder(self):
+        return self.known(locksmith.HeldError, "held by", lambda: locksmith.try_acquire(self.address)).holder.pid
+
+    def test_works(self):
+        out, err = self.program().communicate(timeout=LONG)
+        self.assertEqual((len(out.splitlines()), err), (20, ""))
+
+    def test_loses(self):
+        process = self.program()
+        self.assertEqual(process.stdout.readline(), "step 0 0\n")
+        os.kill(self.holder(), signal.SIGTERM)
+        self.assertIn("lost on the way: ", process.communicate(timeout=LONG)[1])
+
+    def test_is_cancelled(self):
+        self.held()
+        begun = self.address[6:] + ".begun"
+        helper = pathlib.Path(self.address[6:] + ".helper")
+        helper.write_text(f"#!/bin/sh\n: >{begun}\nexec {shutil.which(os.environ.get('LOCKSMITH', 'locksmith'))} \"$@\"\n")
+        helper.chmod(0o755)
+        with mock.patch.dict(os.environ, LOCKSMITH=str(helper)):
+            process = self.program()
+        while not os.path.exists(begun):
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        self.assertIn("gave up after ", process.communicate(timeout=LONG)[1])
 
 
 class Asyncio(Case):
