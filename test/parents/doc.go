@@ -40,6 +40,8 @@
 //	unread       (Perl) the helper's output is full of heartbeats before the work
 //	task         (Python) what works is a task of asyncio
 //
+// The program "asked" there is one of test/helpers, which asks all clients the same questions.
+//
 // The program python/flood.py writes to the helper's standard input for as long as the pipe
 // takes it, says "full" and how many bytes that were, and once GO exists how many of them are
 // still unread.
