@@ -370,16 +370,16 @@ class _Helper:
             raise HeldError(f"{self._refused}; {waited:.1f}s", "timeout", self._refused.holder, waited)
         raise HelperError(f"{self.address}: acquire: no answer within {waited:.1f}s: is the helper stopped, or what it waits for?", "unreachable", waited)
 
-    @staticmethod
-    def _is_busy(line: bytes) -> bool:
-        return _parse(line)[0] == "BUSY"
+    def _is_busy(self, line: bytes) -> bool:
+        return self._policy is not None and _parse(line)[0] == "BUSY"
 
     def _ask(self, line: bytes) -> Any:
         """Ask the policy about a refusal."""
         _, fields, text = _parse(line)
         waited = _seconds(fields, "waited_ms") or 0.0
         self._refused = HeldError(text, "held", Holder(fields), waited)
-        return self._policy(int(fields["tries"]), waited, self._refused) if self._policy else None
+        tries = fields.get("tries", "")
+        return self._policy(int(tries) if tries.isdecimal() else 0, waited, self._refused) if self._policy else None
 
     def _reply(self, given: Any) -> None:
         with contextlib.suppress(BrokenPipeError):  # the helper went away: its output says so
