@@ -19,16 +19,9 @@ const (
 
 // bounded calls f. After d it ends f's context, leaves f behind and returns backend.ErrNoAnswer.
 func bounded(c clock.Clock, d time.Duration, f func(context.Context) error) error {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	call := detached.GoErr(func() error { return f(ctx) })
-	if call.Await(ctx, c, d, 0) {
-		_, err := call.Result()
-		return err
-	}
-	cancel()
-	call.Await(context.Background(), c, endTime, 0)
-	return backend.ErrNoAnswer
+	calls := detached.Line{Clock: c}
+	_, err := calls.Call(context.Background(), detached.Bounds{Limit: d, End: endTime}, f, nil)
+	return err
 }
 
 // call makes a call of the hold. It waits for d, or until parent has ended and a little longer.
@@ -37,24 +30,19 @@ func bounded(c clock.Clock, d time.Duration, f func(context.Context) error) erro
 // before the next begins. back is false if this call did not come back in time, or was not made.
 func (s *session) call(parent context.Context, d, share time.Duration, f func(context.Context) error) (back bool, err error) {
 	start := s.now()
-	if s.hung != nil {
-		if !s.hung.Await(parent, s.clock(), d, min(d, answerTime)) {
+	if s.calls.Hung() {
+		if !s.calls.Free(parent, d, min(d, answerTime)) {
 			return false, backend.ErrNoAnswer
 		}
-		s.hung = nil
 		d = max(d-(s.now()-start), lastTry)
 	}
-	ctx, cancel := clock.WithTimeout(parent, s.clock(), min(share, d))
-	defer cancel()
-	call := detached.GoErr(func() error { return f(ctx) })
-	if call.Await(parent, s.clock(), d, min(d, answerTime)) {
-		_, err := call.Result()
-		return true, err
-	}
-	cancel()
-	if !call.Await(context.Background(), s.clock(), endTime, 0) {
-		s.hung = call
+	back, err = s.calls.Call(parent, detached.Bounds{Limit: d, Grace: min(d, answerTime), End: endTime}, func(ctx context.Context) error {
+		ctx, cancel := clock.WithTimeout(ctx, s.clock(), min(share, d))
+		defer cancel()
+		return f(ctx)
+	}, nil)
+	if s.calls.Hung() {
 		s.helper.leaveBehind()
 	}
-	return false, backend.ErrNoAnswer
+	return back, err
 }

@@ -28,6 +28,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/detached"
 	"locksmith/backends/owner"
 	"locksmith/protocol"
 )
@@ -210,7 +211,7 @@ func (h *Helper) begin(start time.Duration, answered bool) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &session{helper: h, hold: hold, lease: h.Request.Owner.Lease, every: h.refresh(), confirmed: sent, end: backend.NoLimit}
+	s := h.session(hold, sent)
 	if several, ok := hold.(backend.MultiHold); ok {
 		s.confirmed = several.Confirmed()
 	}
@@ -222,6 +223,13 @@ func (h *Helper) begin(start time.Duration, answered bool) (*session, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// session is of a hold that was got by a request sent at confirmed.
+func (h *Helper) session(hold backend.Hold, confirmed time.Duration) *session {
+	calls := detached.Line{Clock: h.Request.Clock}
+	return &session{helper: h, hold: hold, lease: h.Request.Owner.Lease, every: h.refresh(), confirmed: confirmed, end: backend.NoLimit,
+		calls: calls, tending: calls}
 }
 
 // choose turns h into the helper of the one lock that it holds, when any of several would do.

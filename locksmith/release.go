@@ -85,17 +85,17 @@ const noteTime = 500 * time.Millisecond
 func (s *session) findNote(loss *LossError) {
 	noted, ok := s.hold.(backend.NotedHold)
 	limit := min(s.left(), s.every/8, noteTime)
-	if loss.Code != protocol.Gone || !ok || limit <= 0 || s.hung != nil {
+	if loss.Code != protocol.Gone || !ok || limit <= 0 || s.calls.Hung() {
 		return
 	}
-	ctx, cancel := clock.WithTimeout(context.Background(), s.clock(), limit)
-	defer cancel()
-	look := detached.Go(func() (*owner.Note, error) { return noted.Note(ctx) })
-	if !look.Await(context.Background(), s.clock(), limit, 0) {
-		s.hung = detached.GoErr(func() error { _, err := look.Result(); return err })
+	var note *owner.Note // a call that is left behind may write this later
+	back, err := s.calls.Call(context.Background(), detached.Bounds{Limit: limit}, func(ctx context.Context) (err error) {
+		note, err = noted.Note(ctx)
+		return err
+	}, nil)
+	if !back {
 		return
 	}
-	note, err := look.Result()
 	if err != nil {
 		s.helper.Log.Debug("cannot look for a note of who broke the lock", "lock", s.helper.Address, "error", err)
 	}

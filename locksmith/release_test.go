@@ -29,7 +29,7 @@ func TestReleaseTimeout(t *testing.T) {
 			h := &Helper{Address: "fake:/x", Locker: w, Client: &fakeClient{ctx: ctx, clock: clk}, Timeout: Forever, ReleaseTimeout: limit,
 				Log:     hclog.New(&hclog.LoggerOptions{Output: &log, Level: hclog.Warn}),
 				Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: time.Hour}, Clock: clk}}
-			err := (&session{helper: h, hold: w, lease: time.Hour, every: time.Minute}).release()
+			err := h.session(w, 0).release()
 			if CodeOf(err) != protocol.Unreleased || clk.Now() > limit || clk.Now() < limit*8/10 || !strings.Contains(err.Error(), "frees itself") {
 				t.Errorf("with a ReleaseTimeout of %v and a server that refuses, release returns %v after %v; want code %s and \"frees itself\" at the end of that time", limit, err, clk.Now(), protocol.Unreleased)
 			}
@@ -94,7 +94,7 @@ func TestReleaseAfterLease(t *testing.T) {
 		w := slowRelease{&world{clock: clk, inside: true}, lastTry / 2}
 		h := &Helper{Address: "fake:/x", Client: &fakeClient{ctx: t.Context(), clock: clk}, ReleaseTimeout: ReleaseTimeout, Log: hclog.NewNullLogger(),
 			Request: backend.Request{Owner: owner.Record{Lease: lease}, Clock: clk}}
-		err := (&session{helper: h, hold: w, lease: lease, every: lease / 4}).release()
+		err := h.session(w, 0).release()
 		if err != nil || w.inside {
 			t.Errorf("the lease is over, and a release takes %v: release returns %v, and the lock is there: %v; want no error, and no lock: look at lastTry (release.go)", w.takes, err, w.inside)
 		}
@@ -112,8 +112,7 @@ func TestDenied(t *testing.T) {
 		cancel(ErrStdinClosed)
 		h := &Helper{Address: "fake:/x", Locker: w, Client: &fakeClient{ctx: ctx, clock: clk}, Timeout: Forever, ReleaseTimeout: time.Minute, Log: hclog.NewNullLogger(),
 			Request: backend.Request{Owner: owner.Record{Mode: "exclusive", Lease: time.Hour}, Clock: clk}}
-		s := &session{helper: h, hold: w, lease: time.Hour, every: time.Minute}
-		err := s.release()
+		err := h.session(w, 0).release()
 		if loss := asLoss(err); loss == nil || loss.Code != protocol.Unreleased || clk.Now() > 2*deniedTime {
 			t.Errorf("a release that is not allowed returns %v after %v, want code %s within %v", err, clk.Now(), protocol.Unreleased, 2*deniedTime)
 		}

@@ -25,11 +25,10 @@ type session struct {
 	confirmed time.Duration
 	// failed is the error of the last heartbeat; nil if it succeeded.
 	failed error
-	logged string            // the last failure in the log
-	hung   *detached.ErrCall // a call, not of Tend, that has not come back; the next one waits for it (call)
-	// tending is the latest call of Tend; nil: there was none. Calls of other methods do not wait
-	// for it.
-	tending *detached.ErrCall
+	logged string        // the last failure in the log
+	calls  detached.Line // all but those of Tend
+	// tending makes the calls of Tend. Calls of other methods do not wait for them.
+	tending detached.Line
 	// skip is how many calls of Tend are still to be left out. pause is how many will be left out if
 	// the next call is cut off.
 	skip, pause int
@@ -85,7 +84,7 @@ func (s *session) start(g protocol.Grant) (loss, err error) {
 // (lost). err is the loss if the lock is lost already.
 func (s *session) run(err error) error {
 	defer func() {
-		if s.tending != nil && !s.tending.IsBack() {
+		if !s.tending.Free(context.Background(), 0, 0) {
 			s.helper.leaveBehind()
 		}
 	}()
@@ -252,16 +251,12 @@ func (s *session) complain(what string, err error) {
 // for another such quarter, but for answerTime at most. A call that hangs longer is left running,
 // and nobody waits for it.
 func (s *session) tend() {
-	if s.tending != nil && !s.tending.IsBack() || s.skips() {
+	if !s.tending.Free(context.Background(), 0, 0) || s.skips() {
 		return
 	}
 	ctx, cancel := clock.WithTimeout(s.context(), s.clock(), s.every/4)
 	defer cancel()
-	s.tending = detached.GoErr(func() error { return s.hold.Tend(ctx) })
-	err := backend.ErrNoAnswer
-	if s.tending.Await(ctx, s.clock(), backend.NoLimit, min(s.every/4, answerTime)) {
-		_, err = s.tending.Result()
-	}
+	_, err := s.tending.Call(ctx, detached.Bounds{Limit: backend.NoLimit, Grace: min(s.every/4, answerTime)}, s.hold.Tend, nil)
 	s.pauseAfter(ctx.Err() != nil && s.context().Err() == nil)
 	if err != nil {
 		s.helper.Log.Debug("housekeeping failed", "lock", s.helper.Address, "error", err)

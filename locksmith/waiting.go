@@ -48,7 +48,7 @@ func (h *Helper) acquire(start time.Duration, before bool) (hold backend.Hold, s
 			return nil, 0, w.unwanted(wish, nil)
 		case taken:
 			return hold, sent, nil
-		case w.hung: // the call hung until there was no more time
+		case w.calls.Hung(): // the call hung until there was no more time
 		case w.waits(trying, err):
 			if h.Timeout == 0 && ctx.Err() == nil {
 				return nil, 0, w.once()
@@ -202,10 +202,10 @@ type waiting struct {
 	helper  *Helper
 	start   time.Duration
 	attempt backend.Attempt
-	calls   chan func()
+	todo    chan func()
+	calls   detached.Line     // once a call was left behind, no other is made
 	pauses  *backoff.Schedule // between tries, if the number of tries is limited; else nil
 	trouble backoff.Growth    // the pauses between tries without an answer
-	hung    bool              // a call was left behind; no other call may be made
 	broken  brokenLocks       // by the last try
 
 	tries    int
@@ -228,7 +228,7 @@ const firstTrouble, mostTrouble, troublePart = 250 * time.Millisecond, 10 * time
 // waiting starts the goroutine that makes all calls of the attempt. A new goroutine for each call
 // would begin with a small stack, and grow it while the lock is free.
 func (h *Helper) waiting(start time.Duration) *waiting {
-	w := &waiting{helper: h, start: start, calls: make(chan func()),
+	w := &waiting{helper: h, start: start, todo: make(chan func()),
 		trouble: backoff.Growth{First: firstTrouble, Most: min(mostTrouble, h.Request.Owner.Lease/troublePart)}}
 	if h.Tries > 0 {
 		if w.pauses = h.Request.Polls.Schedule(); w.pauses == nil {
@@ -236,36 +236,44 @@ func (h *Helper) waiting(start time.Duration) *waiting {
 		}
 	}
 	go func() {
-		for call := range w.calls {
+		for call := range w.todo {
 			call()
 		}
 	}()
+	w.calls = detached.Line{Clock: h.Request.Clock, Run: func(call func()) { w.todo <- call }}
 	return w
 }
 
 // end ends the goroutine, at once or when a call that hangs returns.
-func (w *waiting) end() { close(w.calls) }
+func (w *waiting) end() { close(w.todo) }
 
-// run hands a call to the goroutine.
-func (w *waiting) run(call func()) { w.calls <- call }
+// call makes a call, and waits until ctx ends and a little longer.
+func (w *waiting) call(ctx context.Context, f func(context.Context) error, late func(error)) (back bool, err error) {
+	back, err = w.calls.Call(ctx, detached.Bounds{Limit: backend.NoLimit, Grace: answerTime}, f, late)
+	if !back {
+		w.helper.leaveBehind()
+	}
+	return back, err
+}
 
 func (w *waiting) try(ctx context.Context) (backend.Hold, error) {
 	w.tries++
-	call := detached.GoIn(w.run, func() (backend.Hold, error) { return w.attempt.Try(ctx) })
-	if call.Await(ctx, w.helper.Request.Clock, backend.NoLimit, answerTime) {
-		w.tellBroken()
-		return call.Result()
-	}
-	w.hung = true
-	w.helper.leaveBehind()
-	go func() {
-		if hold, err := call.Result(); err == nil {
+	var hold backend.Hold // a call that is left behind may write this later
+	back, err := w.call(ctx, func(ctx context.Context) (err error) {
+		hold, err = w.attempt.Try(ctx)
+		return err
+	}, func(err error) {
+		if err == nil {
 			w.helper.giveBack(hold)
 		} else {
 			w.tidy()
 		}
-	}()
-	return nil, backend.ErrNoAnswer
+	})
+	if !back {
+		return nil, err
+	}
+	w.tellBroken()
+	return hold, err
 }
 
 // waits reports whether a try ended in a way that one may wait after, and notes how it ended.
@@ -346,7 +354,7 @@ func (w *waiting) rest(ctx context.Context) error {
 // at the time until, unless an error does not pass or ctx ends.
 func (w *waiting) waitUntil(ctx, limited context.Context, until time.Duration) error {
 	err := w.wait(ctx, limited)
-	if w.hung || err != nil && limited.Err() == nil && !backend.Passes(err) {
+	if w.calls.Hung() || err != nil && limited.Err() == nil && !backend.Passes(err) {
 		return err
 	}
 	c := w.helper.Request.Clock
@@ -357,23 +365,13 @@ func (w *waiting) waitUntil(ctx, limited context.Context, until time.Duration) e
 // wait waits until limited ends. A call that does not heed limited gets until ctx ends, because
 // no other call may be made beside it.
 func (w *waiting) wait(ctx, limited context.Context) error {
-	call := detached.GoIn(w.run, func() (struct{}, error) { return struct{}{}, w.attempt.Wait(limited) })
-	if call.Await(ctx, w.helper.Request.Clock, backend.NoLimit, answerTime) {
-		_, err := call.Result()
-		return err
-	}
-	w.hung = true
-	w.helper.leaveBehind()
-	go func() {
-		<-call.Done()
-		w.tidy()
-	}()
-	return backend.ErrNoAnswer
+	_, err := w.call(ctx, func(context.Context) error { return w.attempt.Wait(limited) }, func(error) { w.tidy() })
+	return err
 }
 
 // withdraw removes every trace of the attempt, if it can.
 func (w *waiting) withdraw() {
-	if w.hung {
+	if w.calls.Hung() {
 		w.helper.Log.Warn("the lock's place does not answer, so a trace of waiting may stay there", "lock", w.helper.Address)
 		return
 	}

@@ -5,6 +5,7 @@ package detached
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"locksmith/backends/backend"
@@ -85,3 +86,59 @@ func (d *Call[T]) IsBack() bool {
 		return false
 	}
 }
+
+// Bounds say how long to wait for a call: for Limit at most, and for Grace at most after the
+// caller's context has ended. Then the call's own context ends, and the call gets End to come back,
+// so that the next call does not meet it.
+type Bounds struct{ Limit, Grace, End time.Duration }
+
+// A Line makes the calls of one lock, one at a time: after a call that was left behind, the next one
+// begins when that has come back. One goroutine at a time uses a Line.
+type Line struct {
+	Clock clock.Clock
+	Run   func(func()) // of GoIn; nil: each call has a goroutine of its own
+	hung  *ErrCall     // left behind, with what follows it; nil: there is none
+}
+
+// Call makes a call. If the call does not come back in time it is left behind: back is false, err is
+// backend.ErrNoAnswer, and late, if not nil, gets what it returns, in the call's own goroutine.
+func (l *Line) Call(ctx context.Context, b Bounds, f func(context.Context) error, late func(error)) (back bool, err error) {
+	if !l.Free(ctx, b.Limit, 0) {
+		return false, backend.ErrNoAnswer
+	}
+	own, cancel := context.WithCancel(ctx)
+	defer cancel()
+	run := l.Run
+	if run == nil {
+		run = func(f func()) { go f() }
+	}
+	var over atomic.Bool // set by the call that comes back, or by us who leave it behind: who is first decides
+	call := GoIn(run, func() (struct{}, error) {
+		err := f(own)
+		if over.Swap(true) && late != nil {
+			late(err)
+		}
+		return struct{}{}, err
+	})
+	if call.Await(ctx, l.Clock, b.Limit, b.Grace) || over.Swap(true) {
+		_, err := call.Result()
+		return true, err
+	}
+	cancel()
+	if b.End == 0 || !call.Await(context.Background(), l.Clock, b.End, 0) {
+		l.hung = call
+	}
+	return false, backend.ErrNoAnswer
+}
+
+// Free waits, as Await does, for the call that was left behind, and reports whether there is none
+// any more.
+func (l *Line) Free(ctx context.Context, limit, grace time.Duration) bool {
+	if l.hung != nil && l.hung.Await(ctx, l.Clock, limit, grace) {
+		l.hung = nil
+	}
+	return l.hung == nil
+}
+
+// Hung reports whether a call was left behind, and no Free or Call has waited for its end.
+func (l *Line) Hung() bool { return l.hung != nil }

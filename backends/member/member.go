@@ -31,14 +31,14 @@ type Member struct {
 	// lost is the hold that a call found to be gone; nil: no hold was lost.
 	lost backend.Hold
 	// end is why there is no hold any more, if it was not released in good order.
-	end error
-	// hung is a call that was left behind, with what follows it. No other call may be made before
-	// it is over. nil: there is none.
-	hung *detached.ErrCall
+	end   error
+	calls detached.Line
 }
 
 // New returns a member for a lock that is not held.
-func New(l Lock, c clock.Clock) *Member { return &Member{Lock: l, Pulse: owner.Pulse{Clock: c}} }
+func New(l Lock, c clock.Clock) *Member {
+	return &Member{Lock: l, Pulse: owner.Pulse{Clock: c}, calls: detached.Line{Clock: c}}
+}
 
 // AnswerTime is how long a call may go on after its context has ended. It is less than the time
 // the helper gives us, so that a lock that hangs leaves time for the others.
@@ -47,36 +47,8 @@ const AnswerTime = 300 * time.Millisecond
 // call makes a call for the member. If the call hangs, it is left behind, and late is called when
 // it comes back.
 func (m *Member) call(ctx context.Context, f func(context.Context) error, late func(error)) error {
-	if err := m.await(ctx); err != nil {
-		return err
-	}
-	call := detached.GoErr(func() error { return f(ctx) })
-	if call.Await(ctx, m.Clock, backend.NoLimit, AnswerTime) {
-		_, err := call.Result()
-		return err
-	}
-	m.hung = detached.GoErr(func() error {
-		_, err := call.Result()
-		if late != nil {
-			late(err)
-		}
-		return err
-	})
-	return backend.ErrNoAnswer
-}
-
-// await waits for a call that was left behind.
-func (m *Member) await(ctx context.Context) error {
-	if m.hung == nil {
-		return nil
-	}
-	select {
-	case <-m.hung.Done():
-		m.hung = nil
-		return nil
-	case <-ctx.Done():
-		return backend.ErrNoAnswer
-	}
+	_, err := m.calls.Call(ctx, detached.Bounds{Limit: backend.NoLimit, Grace: AnswerTime}, f, late)
+	return err
 }
 
 // Begin begins an attempt, unless there is one.
@@ -99,8 +71,8 @@ func (m *Member) Held() bool { return m.Hold != nil && !m.leaving }
 // release had no answer is first released: not even a heartbeat that succeeds would prove that it
 // stays ours.
 func (m *Member) Try(ctx context.Context, r backend.Request) error {
-	if err := m.await(ctx); err != nil {
-		return &backend.HeldError{Lock: m.Address, Obstacle: err}
+	if !m.calls.Free(ctx, backend.NoLimit, 0) {
+		return &backend.HeldError{Lock: m.Address, Obstacle: backend.ErrNoAnswer}
 	}
 	if err := m.leave(ctx); err != nil {
 		return err
