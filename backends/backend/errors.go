@@ -39,12 +39,6 @@ func (e *HeldError) why() string {
 	return fmt.Sprintf("%s: held by %s", e.Lock, e.Holder.Holding(time.Now()))
 }
 
-// IsStuck reports that nothing is going to free the lock, however often somebody tries it for a
-// moment. Only a person can, or somebody who waits for a whole lease.
-func (e *HeldError) IsStuck() bool {
-	return e.Obstacle == nil && e.Others == 0 && !e.Queued && !e.Yielding && e.Holder.isStuck()
-}
-
 // Unwrap returns the obstacle.
 func (e *HeldError) Unwrap() error { return e.Obstacle }
 

@@ -39,18 +39,12 @@ func (h Holder) Holding(now time.Time) string {
 	return h.describe(", until " + end.Format(layout) + " at the latest")
 }
 
-// isStuck reports that no short try is ever going to find the lock of this holder free: nothing
-// frees it, or the holder gave no sign of life for longer than its lease.
-func (h Holder) isStuck() bool {
-	return h.Blocked || h.Overdue || h.Verdict == owner.Orphaned && h.Lease > 0 && h.Heartbeat > late(h.Lease)
-}
-
 // LateAfter returns how long a holder or a waiter must be silent before we mention it: a bit longer
 // than it may be.
-func (h Holder) LateAfter() time.Duration { return late(cmp.Or(h.Silence, owner.BeatsEvery(h.Lease))) }
-
-// late returns a bit more than the longest silence that is usual.
-func late(most time.Duration) time.Duration { return most + most/25 + time.Second }
+func (h Holder) LateAfter() time.Duration {
+	most := cmp.Or(h.Silence, owner.BeatsEvery(h.Lease))
+	return most + most/25 + time.Second
+}
 
 // ByProgram describes the holder by what it held the lock for: "billing.pl (helper's pid 17004 on
 // web3, job=nightly)".

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/condition"
 	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/mkdirlock/labels"
 	"locksmith/backends/owner"
@@ -156,9 +157,9 @@ func (p *reaper) whyAlive(f finding, in dirs.Entry, what string) string {
 		silence = max(p.reaping.MaxAge, owner.LeftOver(lease))
 	}
 	switch {
-	case f.Holder.Verdict == owner.Alive:
+	case condition.Of(f.Holder).Proven:
 		return "it lives on this machine"
-	case f.Holder.Verdict == owner.Dead:
+	case condition.Of(f.Holder).IsDead():
 		return "" // however young it is
 	case in.Modified.IsZero():
 		return "its time is not known"

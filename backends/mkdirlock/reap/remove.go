@@ -10,6 +10,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
+	"locksmith/backends/condition"
 	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/mkdirlock/labels"
 	"locksmith/backends/owner"
@@ -32,7 +33,7 @@ var (
 
 // watch is how long a heartbeat must be watched for: not at all if its holder is proven dead.
 func (f *finding) watch() time.Duration {
-	if f.at == "" || f.Holder.Verdict == owner.Dead {
+	if f.at == "" || condition.Of(f.Holder).IsDead() {
 		return 0
 	}
 	return owner.WholeBeat(f.entry.Ticket.Lease)

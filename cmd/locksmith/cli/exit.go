@@ -12,6 +12,7 @@ import (
 
 	"locksmith/backends"
 	"locksmith/backends/backend"
+	"locksmith/backends/condition"
 	"locksmith/cmd/locksmith/cli/flags"
 	"locksmith/cmd/locksmith/cli/show"
 	"locksmith/locksmith"
@@ -81,11 +82,11 @@ func exitStatusOr(conflict flags.Number, err error) int {
 	return exitStatus(err)
 }
 
-// isStuck reports whether somebody or something has the lock, and nothing is going to free it. A
-// job that leaves it at that never runs again, so neither --quiet nor -E hides it.
+// isStuck reports whether somebody or something has the lock, and nothing is going to free it.
+// Neither --quiet nor -E hides that.
 func isStuck(err error) bool {
 	held, ok := errors.AsType[*backend.HeldError](err)
-	return ok && isHeld(err) && held.IsStuck()
+	return ok && isHeld(err) && condition.IsStuck(held)
 }
 
 // isHeld reports whether somebody else has the lock, and nothing went wrong.

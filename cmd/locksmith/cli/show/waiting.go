@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/condition"
 	"locksmith/cmd/locksmith/cli/term"
 )
 
@@ -68,7 +69,7 @@ func (w *WaitLine) Show(held *backend.HeldError) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.stuck && !held.IsStuck() {
+	if w.stuck && !condition.IsStuck(held) {
 		return
 	}
 	w.held, w.since = held, time.Now()
