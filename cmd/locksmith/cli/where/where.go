@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/condition"
 	"locksmith/backends/owner"
 	"locksmith/cmd/locksmith/cli/show"
 	"locksmith/cmd/locksmith/profile"
@@ -142,7 +143,7 @@ func valueOf(p show.Participant, token uint64, key string) (value string, known 
 	case "id":
 		value = p.ID
 	case "verdict":
-		value = show.Verdict(p.Holder)
+		value = condition.Of(p.Holder).Verdict()
 	case "state":
 		value = "held"
 		if p.Waits {
