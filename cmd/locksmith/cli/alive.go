@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"locksmith/backends/clock"
+	"locksmith/backends/condition"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
 	"locksmith/cmd/locksmith/cli/advice"
@@ -32,7 +33,7 @@ func (b *breaking) ask(ctx context.Context, p show.Participant) error {
 	if why != "" {
 		return b.refuse(why, b.instead(p, isHelper))
 	}
-	if p.Verdict == owner.Dead {
+	if condition.Of(p.Holder).IsDead() {
 		return nil
 	}
 	return b.observe(ctx, p)
@@ -96,7 +97,7 @@ func (b *breaking) observe(ctx context.Context, p show.Participant) error {
 			return b.refuse("it lives: it got the lock while it was watched", "let it end, or break it all the same with --force")
 		case now.Sign != p.Sign:
 			return b.refuse("it lives: its heartbeat moves", "let it end, or break it all the same with --force")
-		case now.Verdict == owner.Dead || before-start >= need:
+		case condition.Of(now.Holder).IsDead() || before-start >= need:
 			return nil
 		}
 	}
@@ -149,10 +150,11 @@ func (b *breaking) tellRest(p show.Participant) {
 // before its lease is over.
 func rest(p show.Participant) (left time.Duration, text string) {
 	left = max(p.Lease-p.Silent, 0)
+	state := condition.Of(p.Holder)
 	switch {
-	case p.Waits, p.Verdict == owner.Dead:
+	case p.Waits, state.IsDead():
 		return 0, ""
-	case p.Verdict == owner.Orphaned:
+	case state.Condition == condition.LeftOver:
 		return -1, "its helper is dead, and nothing ends what its command left running"
 	case p.Lease == 0:
 		return -1, "nothing tells for how long what it guards may still run"

@@ -10,7 +10,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
-	"locksmith/backends/owner"
+	"locksmith/backends/condition"
 	"locksmith/cmd/locksmith/cli/flags"
 	"locksmith/cmd/locksmith/cli/request"
 	"locksmith/cmd/locksmith/cli/show"
@@ -51,7 +51,7 @@ func removeLock(ctx context.Context, r *request.Named, args []string, yes bool, 
 		return err
 	}
 	all := s.All()
-	if len(all) > 0 && all[0].Verdict != owner.Dead {
+	if len(all) > 0 && !condition.Of(all[0].Holder).IsDead() {
 		return inUse(canonical, all[0])
 	}
 	remover, ok := b.(backend.Remover)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/condition"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
 	"locksmith/cmd/locksmith/cli/programs"
@@ -27,6 +28,7 @@ type Adviser struct {
 // nothing more of a participant that just holds the lock or waits for it.
 func (x Adviser) Explain(p show.Participant) []string {
 	why, isHelper := Life(p.Holder)
+	state := condition.Of(p.Holder)
 	switch {
 	case p.OfKernel && strings.HasPrefix(why, thatIsYou):
 		return []string{why}
@@ -34,18 +36,18 @@ func (x Adviser) Explain(p show.Participant) []string {
 		return []string{p.EndingKept()}
 	case p.ID == "" && p.Sign == "":
 		return []string{"it has no id: nothing but removing it by hand ends it"}
-	case p.ID == "" && p.Verdict == owner.Alive:
+	case p.ID == "" && state.Proven:
 		return []string{cmp.Or(why, "it lives") + "; let it end, or, if it does not use the lock:", x.Command("--force")}
 	case p.ID == "":
 		return []string{x.Command("--force")}
 	case isHelper:
 		return []string{why + "; " + Ending(p.Record)}
 	case why != "":
-		return []string{x.ofLeft(p, why)}
-	case p.Verdict == owner.Dead:
+		return []string{x.ofLeft(p, state, why)}
+	case state.IsDead():
 		return []string{"it is dead: whoever comes next takes the lock", x.Command("--id", p.ID)}
 	}
-	why, beats := x.elsewhere(p)
+	why, beats := x.elsewhere(p, state)
 	switch {
 	case beats:
 		return []string{why}
@@ -57,14 +59,16 @@ func (x Adviser) Explain(p show.Participant) []string {
 
 // IsUsual reports whether somebody does what holders and waiters do, as far as can be seen.
 func (x Adviser) IsUsual(p show.Participant) bool {
+	state := condition.Of(p.Holder)
 	switch {
 	case p.ID == "": // its advice, which is told with it, says what to do
 		return true
-	case p.Blocked:
+	case state.IsBlocked():
 		return p.Sign == "" || p.Advice != "" // its advice is told with it
+	case state.Condition == condition.Stopped:
+		return false
 	}
-	verdict := show.Verdict(p.Holder)
-	return verdict == string(owner.Alive) || p.Waits && verdict != "stopped" && !isOver(p.Holder)
+	return state.Proven || p.Waits && !state.Over
 }
 
 const thatIsYou = "that is you"
@@ -96,8 +100,8 @@ func Life(h backend.Holder) (why string, isHelper bool) {
 func isAncestor(p process.Process) bool { return p.PID > 1 && programs.HasAncestor(p) }
 
 // ofLeft is about what a dead helper left; or says that whoever asks has the lock itself.
-func (x Adviser) ofLeft(p show.Participant, why string) string {
-	if p.Record == nil || p.Verdict != owner.Orphaned {
+func (x Adviser) ofLeft(p show.Participant, state condition.State, why string) string {
+	if p.Record == nil || state.Condition != condition.LeftOver {
 		return why
 	}
 	if end := p.Record.EndingLeft(); end != "" {
@@ -138,22 +142,22 @@ func orphaned(r *owner.Record) string {
 
 // elsewhere is about somebody of whom only signs of life are known, and whether it gives them in
 // time; "" if those are not known either.
-func (x Adviser) elsewhere(p show.Participant) (text string, beats bool) {
+func (x Adviser) elsewhere(p show.Participant, state condition.State) (text string, beats bool) {
 	look := ""
 	if r := p.Record; r != nil {
 		look = "; " + whereToLook(r)
 	}
-	old := max(p.Heartbeat, p.Silent)
+	old := state.Old
 	switch {
 	case p.Record == nil && (p.Lease == 0 || old == 0):
 		return "", false
 	case p.Lease == 0 || old == 0:
 		return "nothing tells at one look how old its last sign of life is" + look, false
-	case old <= p.LateAfter() && p.Silence > p.Lease:
+	case !state.Late && p.Silence > p.Lease:
 		return fmt.Sprintf("it beats every %v: its last sign of life is %v old%s", rounded(p.Silence), rounded(old), look), true
-	case old <= p.LateAfter():
+	case !state.Late:
 		return fmt.Sprintf("it beats: its last sign of life is %v old, and its lease %v%s", rounded(old), p.Lease, look), true
-	case !isOver(p.Holder):
+	case !state.Over:
 		return fmt.Sprintf("it is late: its last sign of life is %v old, and its lease of %v is over in %v; %s%s",
 			rounded(old), p.Lease, rounded(p.Lease-old), x.next(p), look), false
 	}
@@ -188,11 +192,6 @@ func whereToLook(r *owner.Record) string {
 		return "it was in a container of this machine that is gone: no process is left in it"
 	}
 	return look + ", in its container on this machine"
-}
-
-// isOver reports whether somebody was silent for longer than its lease, and than it may be.
-func isOver(h backend.Holder) bool {
-	return h.Lease > 0 && max(h.Heartbeat, h.Silent) > max(h.Lease, h.LateAfter())
 }
 
 // whole is for how long others watch before they break a holder of this lease, in full seconds.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/condition"
 	"locksmith/backends/owner"
 	"locksmith/cmd/locksmith/cli/flags"
 	"locksmith/cmd/locksmith/cli/request"
@@ -30,7 +31,7 @@ func TestExplainSilence(t *testing.T) {
 	} {
 		p := show.Participant{Holder: backend.Holder{ID: "a", Verdict: owner.Unknown, Lease: time.Minute, Silence: c.silence, Heartbeat: c.old, Sign: "1"}, Waits: true}
 		x := Adviser{Waiters: 1, Command: func(...string) string { return "" }}
-		if text, beats := x.elsewhere(p); !strings.Contains(text, c.says) || beats != strings.HasPrefix(c.says, "it beats") {
+		if text, beats := x.elsewhere(p, condition.Of(p.Holder)); !strings.Contains(text, c.says) || beats != strings.HasPrefix(c.says, "it beats") {
 			t.Errorf("%v old where %v is usual: %q, %v, want %q", c.old, c.silence, text, beats, c.says)
 		}
 		if x.IsUsual(p) != c.usual {
