@@ -75,6 +75,11 @@ func ofSigns(h backend.Holder) State {
 	return s
 }
 
+// IsAmiss reports that its verdict tells of trouble.
+func (s State) IsAmiss() bool {
+	return s.IsDead() || s.Condition == LeftOver || s.Condition == Stopped
+}
+
 // IsDead reports that it is proven dead.
 func (s State) IsDead() bool { return s.Condition == Dead || s.Condition == NotOurs }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/condition"
 	"locksmith/protocol"
 )
 
@@ -32,16 +33,7 @@ func (p Participant) String() string {
 
 // Line tells people of somebody at a lock, and whether it lives.
 func (p Participant) Line(lock string) string {
-	return fmt.Sprintf("%s: %s [%s]", Text(lock), p, Verdict(p.Holder))
-}
-
-// Verdict is the verdict on a holder for people. A stopped holder lives, but does nothing until
-// somebody lets it go on.
-func Verdict(h backend.Holder) string {
-	if h.Record != nil && string(h.Verdict) == "alive" && h.Record.Stopped() != nil {
-		return "stopped"
-	}
-	return string(h.Verdict)
+	return fmt.Sprintf("%s: %s [%s]", Text(lock), p, condition.Of(p.Holder).Verdict())
 }
 
 // Mode is what may follow a Line: a space and the mode, if it is known.
@@ -74,11 +66,13 @@ type Holder struct {
 	Meta        map[string]string `json:"meta,omitempty"`
 	Note        string            `json:"note,omitempty"`
 	Advice      string            `json:"advice,omitempty"`
+	state       condition.State
 }
 
 // NewHolder describes who was seen, without when it acquired the lock.
 func NewHolder(h backend.Holder) *Holder {
-	s := &Holder{ID: h.ID, PID: h.PID, Verdict: Verdict(h), Blocked: h.Blocked, AgeMS: h.Age.Milliseconds(),
+	state := condition.Of(h)
+	s := &Holder{ID: h.ID, PID: h.PID, Verdict: state.Verdict(), Blocked: state.IsBlocked(), state: state, AgeMS: h.Age.Milliseconds(),
 		HeartbeatMS: h.Heartbeat.Milliseconds(), SilentMS: h.Silent.Milliseconds(), KeptBy: h.Kept, Note: h.Note, Advice: h.Advice}
 	r := h.Record
 	if r == nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/condition"
 )
 
 // A Lock is one lock in status and list.
@@ -167,7 +168,7 @@ func (l *Lock) explained(p Participant) (lines []string) {
 func (l *Lock) line(p Participant, place int) string {
 	switch {
 	case p.Waits && l.seen.Queued:
-		return fmt.Sprintf("%s: %d. in the queue: %s [%s]%s", Text(l.Lock), place, p.Holder, Verdict(p.Holder), p.Mode())
+		return fmt.Sprintf("%s: %d. in the queue: %s [%s]%s", Text(l.Lock), place, p.Holder, condition.Of(p.Holder).Verdict(), p.Mode())
 	case p.Waits:
 		return p.Line(l.Lock) + p.Mode()
 	case l.Token != 0:

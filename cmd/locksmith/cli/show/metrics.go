@@ -72,10 +72,13 @@ func (m *metrics) Add(l Lock, err error) {
 
 // holders takes down what is known of holders or waiters. It leaves out the rest.
 func (m *metrics) holders(lock string, all []*Holder) {
-	byVerdict, stuck := map[string]int{}, 0
+	byVerdict, gone, stuck := map[string]int{}, 0, 0
 	var silent *Holder
 	for _, h := range all {
 		byVerdict[h.Verdict]++
+		if h.state.IsDead() {
+			gone++
+		}
 		if h.Blocked {
 			stuck++
 		}
@@ -84,7 +87,7 @@ func (m *metrics) holders(lock string, all []*Holder) {
 		}
 	}
 	m.sample(held, lock, len(all))
-	m.sample(dead, lock, byVerdict["dead"])
+	m.sample(dead, lock, gone)
 	m.sample(blocked, lock, stuck)
 	for _, v := range slices.Sorted(maps.Keys(byVerdict)) {
 		m.sample(verdicts, lock, byVerdict[v], fmt.Sprintf(`,verdict="%s"`, v))
@@ -100,7 +103,7 @@ func (m *metrics) holders(lock string, all []*Holder) {
 
 // silence is the age of the last sign of life, in milliseconds, by the clock of the lock's
 // place; or the least age that this host knows; or 0 if it is not known.
-func (h *Holder) silence() int64 { return max(h.HeartbeatMS, h.SilentMS) }
+func (h *Holder) silence() int64 { return h.state.Old.Milliseconds() }
 
 func oldest(all []*Holder) (ms int64) {
 	for _, h := range all {

@@ -42,7 +42,7 @@ func (t *table) Add(l Lock, _ error) {
 	if len(l.Holders) > 0 {
 		h := l.Holders[0]
 		holder, since, mode = h.name(), short(time.Duration(h.AgeMS)*time.Millisecond), Text(h.Mode)
-		if h.Verdict == "dead" || h.Verdict == "orphaned" || h.Verdict == "stopped" {
+		if h.state.IsAmiss() {
 			state = h.Verdict
 		}
 		if more := len(l.Holders) - 1; more > 0 {
@@ -82,13 +82,11 @@ func (h *Holder) more() (all []string) {
 	case h.PID != 0:
 		all = append(all, fmt.Sprintf("pid %d", h.PID))
 	}
-	millis := func(ms int64) string { return short(time.Duration(ms) * time.Millisecond) }
-	switch silent := h.silence(); {
-	case silent == 0:
-	case h.LeaseMS > 0 && silent > h.LeaseMS:
-		all = append(all, fmt.Sprintf("! heartbeat %s ago: lease of %s over", millis(silent), millis(h.LeaseMS)))
-	default:
-		all = append(all, fmt.Sprintf("heartbeat %s ago", millis(silent)))
+	switch {
+	case h.state.Over:
+		all = append(all, fmt.Sprintf("! heartbeat %s ago: lease of %s over", short(h.state.Old), short(time.Duration(h.LeaseMS)*time.Millisecond)))
+	case h.state.Old > 0:
+		all = append(all, fmt.Sprintf("heartbeat %s ago", short(h.state.Old)))
 	}
 	if h.Blocked {
 		all = append(all, "! nothing frees it by itself")

@@ -16,7 +16,7 @@ import (
 func some() []Lock {
 	job := owner.Record{User: "alice", Place: owner.Place{Host: "web3"}, Program: "sh", Mode: "exclusive", Lease: time.Minute, Meta: []protocol.Field{{Key: "job", Value: "night\nly"}}}
 	many := NewLock("nfs:/srv/a/very/long/way/to/the/lock/of/billing\"", nil)
-	many.Take(backend.Report{Holders: []backend.Holder{{Record: &job, PID: 7, Verdict: owner.Dead, Age: 26 * time.Hour, Heartbeat: 5 * time.Minute}, {PID: 1}}, Waiters: make([]backend.Holder, 3)})
+	many.Take(backend.Report{Holders: []backend.Holder{{Record: &job, PID: 7, Verdict: owner.Dead, Age: 26 * time.Hour, Heartbeat: 5 * time.Minute, Lease: time.Minute}, {PID: 1}}, Waiters: make([]backend.Holder, 3)})
 	free := NewLock("local:/free", nil)
 	free.Take(backend.Report{Success: &backend.Success{Ago: 12 * time.Minute, Host: "web3"}})
 	failed := NewLock("ftp://h/x", nil)
