@@ -24,31 +24,30 @@ const (
 	lookOp = "look at the lock"
 )
 
-// errLate says that a call has ended because it took too long.
-var errLate = errors.New("it took too long")
-
-// ask begins a call that may take answerTime; its error is errLate after that.
-func ask[T any](ctx context.Context, do func(context.Context) (T, error)) *detached.Call[T] {
-	return detached.Go(func() (T, error) {
-		ctx, cancel := context.WithTimeout(ctx, answerTime)
-		defer cancel()
-		answer, err := do(ctx)
-		if errors.Is(err, context.DeadlineExceeded) {
-			err = errLate
-		}
-		return answer, err
-	})
-}
-
 // withDeadline makes a call and waits for it, but not for longer than answerTime, and not after
 // the end of ctx. Then the error is the cause of that end.
 func withDeadline[T any](ctx context.Context, lock, op string, do func(context.Context) (T, error)) (T, error) {
-	var answer T
-	err := errLate
-	if call := ask(ctx, do); call.Await(ctx, clock.Runtime{}, answerTime, 0) {
-		answer, err = call.Result()
+	return inLine(ctx, &detached.Line{}, lock, op, do)
+}
+
+// inLine is withDeadline for one of many calls. It does not wait again for one that has hung for as
+// long as it may.
+func inLine[T any](ctx context.Context, calls *detached.Line, lock, op string, do func(context.Context) (T, error)) (answer T, err error) {
+	var got T // a call that is left behind may write this later
+	back := false
+	calls.Clock = clock.Runtime{}
+	if calls.Free(ctx, 0, 0) {
+		back, err = calls.Call(ctx, detached.Bounds{Limit: answerTime}, func(ctx context.Context) (err error) {
+			ctx, cancel := context.WithTimeout(ctx, answerTime)
+			defer cancel()
+			got, err = do(ctx)
+			return err
+		}, nil)
 	}
-	if err == errLate {
+	if back {
+		answer = got
+	}
+	if !back || errors.Is(err, context.DeadlineExceeded) {
 		err = noAnswer(lock, op, answerTime)
 	}
 	return answer, orCause(ctx, err)

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/clock"
 	"locksmith/backends/detached"
 	"locksmith/cmd/locksmith/cli/advice"
 	"locksmith/cmd/locksmith/cli/flags"
@@ -152,13 +151,13 @@ func lookAtAll(ctx context.Context, views []*view) (seen []show.Lock) {
 }
 
 // A view is a lock that is looked at again and again, but never twice at a time. If a look
-// hangs, as on a dead server, the next one waits for it.
+// hangs, as on a dead server, the next one begins when that has come back.
 type view struct {
 	connect *request.Connect
 	lock    string // as it was given
 	address string
-	backend backend.Backend                // nil until it was opened
-	pending *detached.Call[backend.Report] // a look that has not come back; else nil
+	backend backend.Backend // nil until it was opened
+	looks   detached.Line
 }
 
 // open finds the lock and its password. That may become possible later.
@@ -175,7 +174,7 @@ func (v *view) look(ctx context.Context) (show.Lock, error) {
 	s := show.NewLock(v.address, nil)
 	var r backend.Report
 	if err == nil {
-		r, err = v.inspect(ctx)
+		r, err = inLine(ctx, &v.looks, v.address, lookOp, inspecting(v.address, v.backend))
 	}
 	if err != nil {
 		s.Error = err.Error()
@@ -197,20 +196,4 @@ func (v *view) explain(waiters int) func(show.Participant) []string {
 		}
 		return x.Explain(p)
 	}
-}
-
-// inspect does not wait again for a look that has hung for as long as it may.
-func (v *view) inspect(ctx context.Context) (backend.Report, error) {
-	limit := time.Duration(0)
-	if v.pending == nil {
-		limit, v.pending = answerTime, ask(ctx, inspecting(v.address, v.backend))
-	}
-	if !v.pending.Await(ctx, clock.Runtime{}, limit, 0) {
-		return backend.Report{}, noAnswer(v.address, lookOp, answerTime)
-	}
-	r, err := v.pending.Result()
-	if v.pending = nil; err == errLate {
-		err = noAnswer(v.address, lookOp, answerTime)
-	}
-	return r, err
 }

@@ -66,7 +66,7 @@ func TestWatchHanging(t *testing.T) {
 		if err != nil || !slices.Equal(r.states, []string{"unknown", "unknown", "unknown", "free", "free"}) {
 			t.Errorf("the watch ends with %v; the states shown are %q", err, r.states)
 		}
-		if s := time.Second; !slices.Equal(r.at, []time.Duration{30 * s, 40 * s, 50 * s, 60 * s, 71 * s}) {
+		if s := time.Second; !slices.Equal(r.at, []time.Duration{30 * s, 40 * s, 50 * s, 61 * s, 72 * s}) {
 			t.Errorf("states were shown at %v", r.at)
 		}
 	})
