@@ -36,6 +36,7 @@ type State struct {
 	Late      bool          // Old is more than it may be
 	Over      bool          // Old is more than its lease, too
 	watched   bool          // it was seen silent for its lease by our own clock, and nobody breaks it for that
+	kernel    bool          // the kernel keeps the lock, and no lease counts
 	verdict   owner.Verdict
 }
 
@@ -69,7 +70,7 @@ func Of(h backend.Holder) State {
 
 // ofSigns is the state as far as no process need be looked at for it.
 func ofSigns(h backend.Holder) State {
-	s := State{Condition: Unknown, Proven: h.Verdict == owner.Alive, Old: max(h.Heartbeat, h.Silent), watched: h.Overdue, verdict: h.Verdict}
+	s := State{Condition: Unknown, Proven: h.Verdict == owner.Alive, Old: max(h.Heartbeat, h.Silent), watched: h.Overdue, kernel: h.OfKernel, verdict: h.Verdict}
 	s.Late = h.Lease > 0 && s.Old > h.LateAfter()
 	s.Over = s.Late && s.Old > h.Lease
 	return s
@@ -97,8 +98,10 @@ func (s State) Verdict() string {
 // isStuck reports that no try that does not wait is ever going to find the lock free.
 func (s State) isStuck() bool {
 	switch s.Condition {
-	case LeftOver:
+	case Stopped:
 		return s.Over
+	case LeftOver:
+		return s.Over || s.kernel
 	case Lapsed:
 		return s.watched
 	}
@@ -113,7 +116,7 @@ func IsStuck(e *backend.HeldError) bool {
 		return false
 	}
 	h := e.Holder
-	if s := ofSigns(h); !s.Over && !s.watched && !h.Blocked { // as most are, of which no process is looked at
+	if s := ofSigns(h); s.Proven && !s.Over { // as most are: whether they are stopped does not matter then
 		return false
 	}
 	return Of(h).isStuck()

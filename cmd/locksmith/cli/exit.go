@@ -160,7 +160,11 @@ func hintOf(err error) string {
 
 // wayOut is the advice if nothing is going to free the lock.
 func wayOut(err error) string {
-	return "its lease is over: see what frees the lock with: locksmith status " + show.Text(quoted(lockOf(err)))
+	why := "its lease is over"
+	if held, ok := errors.AsType[*backend.HeldError](err); ok && held.Holder.OfKernel {
+		why = "the kernel keeps it for what was left"
+	}
+	return why + ": see what frees the lock with: locksmith status " + show.Text(quoted(lockOf(err)))
 }
 
 // otherKindThan tells of a lock of another kind at the place that an error is about, or is "".
