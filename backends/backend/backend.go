@@ -114,8 +114,8 @@ type Attempt interface {
 	// pass is as good as nil. If there is a queue, Wait keeps its place in it, even while nothing
 	// is known about the lock.
 	Wait(ctx context.Context) error
-	// Withdraw gives up the attempt and removes every trace of it. It is not called after a Try
-	// that returned a Hold.
+	// Withdraw gives up the attempt and removes every trace of it. After a Try that returned a Hold
+	// no method is called any more.
 	Withdraw(ctx context.Context) error
 }
 

@@ -143,12 +143,8 @@ func waitEndsWithDeath(t *testing.T, f Fixture) {
 
 func freshIDs(t *testing.T, f Fixture) {
 	seen := map[string]bool{}
-	a := attempt(t, f, Request())
 	for range 20 {
-		h, err := a.Try(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := take(t, f, Request())
 		if seen[h.ID()] {
 			t.Fatalf("id %s was used twice", h.ID())
 		}

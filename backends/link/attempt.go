@@ -36,15 +36,11 @@ func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.attempt(r), nil
-}
-
-func (l *Lock) attempt(r backend.Request) *attempt {
 	a := &attempt{lock: l, request: r, pauses: backoff.Schedule{Config: l.Polls}, crowd: backoff.Crowd{Each: l.Each}}
 	if r.Polls != nil {
 		a.pauses.Config, a.crowd.Each = *r.Polls, 0
 	}
-	return a
+	return a, nil
 }
 
 // Try implements backend.Attempt.
@@ -57,8 +53,6 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 	switch {
 	case err == nil:
 		a.fs.Close()
-		// Another Try is another wish.
-		*a = *a.lock.attempt(a.request)
 		return h, nil
 	case backend.Passes(err) && ctx.Err() == nil:
 		return nil, a.obstacle(err)

@@ -106,8 +106,6 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 	h, err := a.race(ctx)
 	switch {
 	case err == nil:
-		// The next Try acquires the lock anew.
-		*a = attempt{lock: a.lock, request: a.request, removes: a.removes, pauses: a.request.Polls.Schedule()}
 		return h, nil
 	case dirs.Passing(err) && ctx.Err() == nil:
 		return nil, a.obstructed(err)

@@ -39,11 +39,7 @@ func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.attempt(r), nil
-}
-
-func (l *Lock) attempt(r backend.Request) *attempt {
-	return &attempt{Attempt: generation.NewAttempt[ticket, *claim](r, watch.NewOthers(r, l.see), generation.Rules{Lock: l.Address, MinPause: minPause, SilenceEndsWait: true}), lock: l}
+	return &attempt{Attempt: generation.NewAttempt[ticket, *claim](r, watch.NewOthers(r, l.see), generation.Rules{Lock: l.Address, MinPause: minPause, SilenceEndsWait: true}), lock: l}, nil
 }
 
 // Wait implements backend.Attempt.
@@ -258,9 +254,7 @@ func (a *attempt) confirm(ctx context.Context, n uint64) (*hold, error) {
 	case v.numbers.Newest() != n:
 		return nil, generation.ErrBroken
 	}
-	h := &hold{Held: a.Won(n, v.numbers, texts{a.lock})}
-	*a = *a.lock.attempt(a.Request) // another Try is another wish
-	return h, nil
+	return &hold{Held: a.Won(n, v.numbers, texts{a.lock})}, nil
 }
 
 // unanswered goes on waiting while the store does not answer. If nobody is known whose end tells

@@ -348,7 +348,7 @@ func TestBroughtBackLate(t *testing.T) {
 	}
 	next := backendtest.MustHold(t, attemptIn(t, f))
 	f.objects[key] = back
-	lateOne := lockIn(f).attempt(request())
+	lateOne := attemptIn(t, f)
 	backendtest.MustWork(t, lateOne.reserve(t.Context()))
 	if _, err := lateOne.create(t.Context(), h.Token()); !errors.Is(err, generation.ErrBroken) { // until then it had seen nothing newer
 		t.Errorf("making an old generation again returns %v, want ErrBroken", err)

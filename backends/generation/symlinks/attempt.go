@@ -37,11 +37,7 @@ func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.attempt(r), nil
-}
-
-func (l *Lock) attempt(r backend.Request) *attempt {
-	return &attempt{Attempt: generation.NewAttempt[spot, *claim](r, watch.NewOthers(r, l.see), generation.Rules{Lock: l.Address, MinPause: minPause}), lock: l}
+	return &attempt{Attempt: generation.NewAttempt[spot, *claim](r, watch.NewOthers(r, l.see), generation.Rules{Lock: l.Address, MinPause: minPause}), lock: l}, nil
 }
 
 // Try implements backend.Attempt.
@@ -168,7 +164,5 @@ func (a *attempt) confirm(ctx context.Context, n uint64) (*hold, error) {
 	}
 	h := &hold{Held: a.Won(n, all, texts{a.lock})}
 	a.stopListening()
-	*a = *a.lock.attempt(a.Request) // another Try is another wish
-	a.Known = n
 	return h, nil
 }

@@ -94,6 +94,7 @@ func (r Role) acquire(run *runner, b Lock, round int) {
 		var held *backend.HeldError
 		switch {
 		case err == nil:
+			run.wish = run.wish[:2] // the attempt is over
 			r.hold(run, b, h, round)
 			return
 		case r.Bears && backend.Passes(err):
