@@ -37,3 +37,36 @@ func TestDetached(t *testing.T) {
 		}
 	})
 }
+
+// TestLine: a call that is left behind keeps the next one from being made, and what follows it gets
+// its outcome. A call that comes back in time has nothing that follows it.
+func TestLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start, made := time.Now(), 0
+		l := Line{Clock: clock.Runtime{}}
+		call := func(takes time.Duration, late func(error)) (bool, error) {
+			return l.Call(t.Context(), Bounds{Limit: time.Second, End: time.Second}, func(ctx context.Context) error {
+				made++
+				time.Sleep(takes)
+				return ctx.Err()
+			}, late)
+		}
+		never := func(error) { t.Error("a call that came back is called late") }
+		if back, err := call(time.Second/2, never); !back || err != nil || l.Hung() {
+			t.Errorf("a call that comes back in time: %v, %v", back, err)
+		}
+		var late error
+		if back, err := call(5*time.Second, func(err error) { late = err }); back || err != backend.ErrNoAnswer || !l.Hung() || time.Since(start) != 5*time.Second/2 {
+			t.Errorf("a call that hangs: %v, %v after %v", back, err, time.Since(start))
+		}
+		if back, err := call(0, never); back || err != backend.ErrNoAnswer || made != 2 {
+			t.Errorf("a call beside one that hangs: %v, %v, and %d were made", back, err, made)
+		}
+		if !l.Free(t.Context(), backend.NoLimit, 0) || late != context.Canceled || time.Since(start) != 11*time.Second/2 {
+			t.Errorf("the call that was left behind ended with %v after %v", late, time.Since(start))
+		}
+		if back, err := call(0, never); !back || err != nil || made != 3 {
+			t.Errorf("a call after that: %v, %v", back, err)
+		}
+	})
+}
