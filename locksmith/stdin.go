@@ -33,21 +33,13 @@ func ParseStdinUse(s string) (StdinUse, error) {
 // stdinIsOurs decides whether the end of standard input is a message to us. The end of a file, a
 // terminal or /dev/null is none. Neither is the end of a pipe that is also the parent's own
 // standard input: that pipe carries the parent's data, and a helper that was started only for its
-// output has inherited it.
-func (w Watch) stdinIsOurs() bool {
-	if w.StdinUse != StdinAuto {
-		return w.StdinUse == StdinWatch && IsPipe(w.Stdin)
-	}
-	if !IsPipe(w.Stdin) {
-		return false
+// output has inherited it. If this cannot be found out, the error says so.
+func (w Watch) stdinIsOurs() (bool, error) {
+	if w.StdinUse != StdinAuto || !IsPipe(w.Stdin) {
+		return w.StdinUse == StdinWatch && IsPipe(w.Stdin), nil
 	}
 	theirs, err := sharesStdin(os.Getppid(), w.Stdin, w.Stdout)
-	if err != nil {
-		// Releasing too early is worse than releasing too late.
-		w.Log.Warn("cannot tell whether standard input is the parent's own, so ignoring it; say --stdin=watch if it is for the helper", "error", err)
-		return false
-	}
-	return !theirs
+	return err == nil && !theirs, err
 }
 
 // sharesStdin reports whether stdin is also the standard input of process pid.

@@ -36,10 +36,11 @@ type Watch struct {
 
 // Start begins to watch. The context that it returns ends with one of the reasons above, or a
 // *SignalError, as its cause. If the parent has hung up already, the context has ended. Until
-// something happens, the process is not woken. Start settles StdinUse.
-func (w *Watch) Start(ctx context.Context) context.Context {
+// something happens, the process is not woken. Start settles StdinUse. If it cannot, it returns an
+// error: to guess would mean to release the lock too early, or to keep it when the parent lets go.
+func (w *Watch) Start(ctx context.Context) (context.Context, error) {
 	ctx, stop := context.WithCancelCause(ctx)
-	stdin := w.stdinIsOurs()
+	stdin, unknown := w.stdinIsOurs()
 	w.StdinUse = StdinIgnore
 	if stdin {
 		w.StdinUse = StdinWatch
@@ -54,12 +55,15 @@ func (w *Watch) Start(ctx context.Context) context.Context {
 		w.watchPipe(ctx, w.Stdout, stop, ErrStdoutGone)
 	}
 	w.watchParent(ctx, stop, hint)
-	return ctx
+	if unknown != nil && ctx.Err() == nil { // of a parent that is gone, nothing can be found out
+		return ctx, fmt.Errorf("cannot tell whether the pipe on standard input is for the helper, or the parent's own: say --stdin watch if its end releases the lock, else --stdin ignore: %w", unknown)
+	}
+	return ctx, nil
 }
 
 // ParentPipe reports whether there is a pipe with a parent at the other end. If not, Ctrl-C and
-// similar signals end the wish for the lock.
-func (w Watch) ParentPipe() bool { return IsPipe(w.Stdout) || w.stdinIsOurs() }
+// similar signals end the wish for the lock. Start must have settled StdinUse.
+func (w Watch) ParentPipe() bool { return IsPipe(w.Stdout) || w.StdinUse == StdinWatch }
 
 // closing is how long a parent may take between closing one end of its pipes and the next.
 const closing = time.Second
@@ -70,7 +74,7 @@ const closing = time.Second
 // With only the one from our output, closing that is all that it can do.
 func (w Watch) TooSoon(cause error) error {
 	telling := w.Stdout
-	if w.stdinIsOurs() {
+	if w.StdinUse == StdinWatch {
 		telling = w.Stdin
 	}
 	if cause != ErrStdoutGone && cause != ErrParentDied || !IsPipe(telling) || !w.staysOpen(telling) {

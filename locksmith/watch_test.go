@@ -30,7 +30,11 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	}
 	w := Watch{Stdin: os.Stdin, Stdout: os.Stdout, Parent: os.Getppid(), Log: hclog.NewNullLogger(), noPidfd: os.Getenv("WATCHER") == "nopidfd"}
-	ctx := w.Start(context.Background())
+	ctx, err := w.Start(context.Background())
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return
+	}
 	fmt.Fprintln(os.Stderr, "watching")
 	for range lab.Patience / 2 / tick {
 		select {

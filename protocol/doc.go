@@ -8,9 +8,9 @@
 // The parent starts the helper with a pipe on its standard output and, where
 // the language makes it easy, a pipe on its standard input:
 //
-//	locksmith hold local:/var/lock/billing
+//	locksmith hold --stdin watch local:/var/lock/billing
 //
-// It reads one line. A line that begins with "OK" means the lock is held. Any
+// Without the pipe on standard input it leaves --stdin watch out. It reads one line. A line that begins with "OK" means the lock is held. Any
 // other line, or the end of the output without one, means it is not. Nothing
 // precedes that line; log messages go to standard error.
 //

@@ -69,7 +69,7 @@ func play(name string, args []string) int {
 	}
 	a.note("start %q", args[1:])
 	watch := locksmith.Watch{Stdin: os.Stdin, Stdout: os.Stdout, StdinUse: use, Parent: a.parent, Log: hclog.NewNullLogger()}
-	a.wanted = watch.Start(context.Background())
+	a.wanted, _ = watch.Start(context.Background())
 	parts[i].play(a)
 	return protocol.Internal.Exit()
 }

@@ -5,6 +5,7 @@ package helpers
 import (
 	"io"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"syscall"
@@ -49,6 +50,7 @@ var usual = []check{
 	{"getppid", "the pid of `--parent`, or getppid().", shellDies},
 	{"parent was dead", "getppid() has changed if it died before.", parentWasDead},
 	{"parent's data", "**Leave the parent's own data alone.**", parentsData},
+	{"whose data", "Where this cannot be known it refuses: `ERR code=usage`", whoseData},
 	{"--stdin watch", "| `--stdin watch` | always | must obey it; elsewhere `ignore` and `auto` (the default) |", stdinWatch},
 	{"--stdin ignore", "one whose own standard input must not matter says `--stdin ignore`", stdinIgnore},
 	{"signals of a terminal", "with a pipe SIGINT, SIGHUP and SIGQUIT, which a terminal sends to all", terminal},
@@ -268,6 +270,29 @@ func parentsData(t *trial) {
 	r.silent("at the end of its parent's data")
 	r.process.Kill()
 	r.gone()
+}
+
+// whoseData: in a pid namespace of its own, with the /proc around it, the helper cannot look at its
+// parent.
+func whoseData(t *trial) {
+	alone := []string{"unshare", "--pid", "--fork"}
+	if os.Geteuid() != 0 {
+		alone = append(alone, "--map-root-user")
+	}
+	if err := exec.Command(alone[0], append(alone[1:], "true")...).Run(); err != nil {
+		t.unchecked("no pid namespace to be had: " + err.Error())
+	}
+	r := t.start(t.input(), t.output(), slices.Concat(alone, t.command, []string{"hold", "--", t.lock}))
+	l, err := r.read(t.within)
+	switch {
+	case err == nil && l.Word == protocol.WordOK: // it can tell all the same
+		_ = r.stdin.Close()
+		r.gone()
+	case err != nil || l.Value("code") != string(protocol.Usage):
+		t.broken("with a parent that it cannot see: %v %s", err, show(l))
+	default:
+		r.ends(protocol.Usage.Exit())
+	}
 }
 
 func stdinWatch(t *trial) {

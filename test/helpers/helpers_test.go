@@ -135,6 +135,7 @@ var mistakes = []struct{ old, new, check, sees string }{
 	{`fail("held", 75`, `fail("held", 1`, "held", "not exit status 75"},
 	{"too_soon.append(128 + n) if pipes else None", "None", "SIGTERM", "not exit status 143"},
 	{"signal.SIG_IGN if pipes else lambda", "lambda", "signals of a terminal", "RELEASED"},
+	{`fail("usage", 64, "whose`, `("usage", 64, "whose`, "whose data", "that it cannot see"},
 	{"poll.register(fd, 0)  # asked", "poll.register(fd, select.POLLIN)  # asked", "reads nothing", "RELEASED"},
 	{"too_soon.append(79)", "pass", "nobody reads", "not exit status 79"},
 	{"if wanted.poll(50):", "if wanted.poll(50) and not wanted:", "waiter's input ends", "no ERR"},

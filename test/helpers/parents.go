@@ -59,7 +59,7 @@ var parts = []part{
 	{"slow release", untilGone, (*actor).slow, waitsForExit},
 	{"somebody has its output", untilGone, (*actor).leavesChild, waitsForExit},
 	{"its end while it waits", "with a pipe on its standard output, directly or through `exec`", (*actor).waits, diesWaiting},
-	{"children", "What it starts later must not have the pipe", (*actor).looksAtParent, keepsPipe},
+	{"children", "What the parent starts later must not have the pipe", (*actor).looksAtParent, keepsPipe},
 }
 
 // A stage is one part, played before a parent.

@@ -84,6 +84,23 @@ func TestOthersLock(t *testing.T) {
 	}
 }
 
+// TestUnseenParent: a helper that may not look at its parent, which is another user's, does not guess
+// what its standard input is for. Told by a flag, or without a pipe there, it need not.
+func TestUnseenParent(t *testing.T) {
+	lab.NeedRoot(t)
+	address := "local:" + filepath.Join(publicDir(t, 0o777|os.ModeSticky), "lock")
+	other := func(args ...string) *exec.Cmd { return as(nobody, command(t, append(args, address)...)) }
+	finish(t, other("hold")).mustSay(t, 64, "ERR code=usage", "say --stdin watch", "permission denied")
+	finish(t, other("hold", "--stdin", "watch")).mustSay(t, 0, "OK ", "RELEASED ")
+	finish(t, as(nobody, command(t, "run", address, "--", "echo", "ran"))).mustSay(t, 0, "ran")
+	cmd := other("hold")
+	cmd.Stdin = lab.Null(t)
+	oneWay := lab.Hold(t, cmd)
+	oneWay.Held()
+	oneWay.StopReading()
+	oneWay.Exits(0)
+}
+
 // TestUsersTakeTurns: in a sticky directory, what one user leaves is not in the other's way.
 func TestUsersTakeTurns(t *testing.T) {
 	lab.NeedRoot(t)

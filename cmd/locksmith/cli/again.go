@@ -58,7 +58,9 @@ func (a *app) runAgain(o *holding, use locksmith.StdinUse) error {
 		return flags.Usagef("--again reads standard input, so --stdin ignore does not go with it")
 	}
 	watch := locksmith.Watch{Stdin: os.Stdin, Stdout: os.Stdout, StdinUse: locksmith.StdinWatch, Parent: s.parent, Log: log}
-	s.wanted = watch.Start(context.Background())
+	if s.wanted, err = watch.Start(context.Background()); err != nil {
+		return flags.Usage(err)
+	}
 	if watch.StdinUse != locksmith.StdinWatch {
 		return flags.Usagef("--again reads requests, and standard input is no pipe")
 	}

@@ -89,7 +89,10 @@ func (a *app) runHold(o *holding, args []string) error {
 	h.Hopeless = waitsForUs
 	recordParent(h, parent)
 	watch := locksmith.Watch{Stdin: os.Stdin, Stdout: os.Stdout, StdinUse: use, Parent: parent, Log: h.Log}
-	wanted := watch.Start(context.Background())
+	wanted, err := watch.Start(context.Background())
+	if err != nil {
+		return flags.Usage(err)
+	}
 	plain := &locksmith.Pipe{Out: os.Stdout, Parent: wanted, Beats: o.beats, Clock: h.Request.Clock, Began: h.Request.Clock.Now()}
 	if o.asks {
 		h.Asks = &locksmith.Questions{Pipe: plain, In: os.Stdin}

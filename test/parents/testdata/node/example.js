@@ -3,7 +3,7 @@ const { once } = require('node:events');
 const { createInterface } = require('node:readline');
 
 async function main(lock) {
-  const locker = spawn('locksmith', ['hold', '--timeout', '10m', lock], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const locker = spawn('locksmith', ['hold', '--stdin', 'watch', '--timeout', '10m', lock], { stdio: ['pipe', 'pipe', 'inherit'] });
   const exited = once(locker, 'exit');
   const lines = createInterface({ input: locker.stdout })[Symbol.asyncIterator]();
   const line = (await lines.next()).value;

@@ -1,7 +1,7 @@
 import subprocess
 import sys
 
-locker = subprocess.Popen(["locksmith", "hold", "--timeout", "10m", sys.argv[1]],
+locker = subprocess.Popen(["locksmith", "hold", "--stdin", "watch", "--timeout", "10m", sys.argv[1]],
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 line = locker.stdout.readline()
 if not line.startswith("OK"):
