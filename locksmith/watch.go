@@ -87,17 +87,17 @@ func (w Watch) TooSoon(cause error) error {
 func (w Watch) staysOpen(f *os.File) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), closing)
 	defer cancel()
-	return Hangup(ctx, f) != nil
+	return Hangup(ctx, f, f == w.Stdin) != nil
 }
 
 // watchPipe looks once before it returns: if the parent has hung up already, it wants no try.
 func (w Watch) watchPipe(ctx context.Context, f *os.File, stop context.CancelCauseFunc, reason error) {
-	if gone, err := hungUp(f); gone && err == nil {
+	if gone, err := hungUp(f, f == w.Stdin); gone && err == nil {
 		stop(reason)
 		return
 	}
 	go func() {
-		if err := Hangup(ctx, f); err == nil {
+		if err := Hangup(ctx, f, f == w.Stdin); err == nil {
 			stop(reason)
 		} else if ctx.Err() == nil {
 			w.Log.Warn("cannot watch a descriptor of ours", "file", f.Name(), "error", err)

@@ -29,11 +29,11 @@ func TestHangup(t *testing.T) {
 			watched, other := ends(r, w)
 			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 			defer cancel()
-			if err := Hangup(ctx, watched); err == nil {
+			if err := Hangup(ctx, watched, name == "reading"); err == nil {
 				t.Fatal("told with both ends open")
 			}
 			done := make(chan error, 1)
-			go func() { done <- Hangup(t.Context(), watched) }()
+			go func() { done <- Hangup(t.Context(), watched, name == "reading") }()
 			_ = other.Close()
 			select {
 			case err := <-done:

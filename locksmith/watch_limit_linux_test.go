@@ -21,7 +21,7 @@ func TestHangupWithoutDescriptors(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), lab.Patience)
 	defer cancel()
 	done := make(chan error, 1)
-	go func() { done <- Hangup(ctx, r) }()
+	go func() { done <- Hangup(ctx, r, true) }()
 	select {
 	case err = <-done:
 		t.Errorf("Hangup gives up while both ends are open: %v", err)

@@ -4,13 +4,17 @@ package locksmith
 
 import (
 	"errors"
+	"os"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
-// macOS reports a hang-up only to those who poll for something.
-const pollFor, pollGone = unix.POLLIN | unix.POLLOUT, unix.POLLHUP | unix.POLLERR | unix.POLLNVAL
+// pollFor returns what to poll for, and which events tell a hang-up. macOS reports a hang-up only to
+// those who poll for something.
+func pollFor(*os.File, bool) (events, gone int16) {
+	return unix.POLLIN | unix.POLLOUT, unix.POLLHUP | unix.POLLERR | unix.POLLNVAL
+}
 
 // askForDeathSignal is not supported here.
 func askForDeathSignal(syscall.Signal) error { return errors.ErrUnsupported }

@@ -210,6 +210,20 @@ func TestStdoutReaderGone(t *testing.T) {
 	}
 }
 
+// TestStdoutHalfClosed: a parent that will write no more to the socket that is our output may still
+// read what we say, as ksh93 and PHP do.
+func TestStdoutHalfClosed(t *testing.T) {
+	ours, theirs := socketpair(t)
+	helper := startWatcher(t, devNull(t), theirs)
+	_ = theirs.Close()
+	if err := unix.Shutdown(int(ours.Fd()), unix.SHUT_WR); err != nil {
+		t.Fatal(err)
+	}
+	helper.still(t)
+	_ = ours.Close()
+	helper.mustStop(t, ErrStdoutGone)
+}
+
 func TestFilesAreNotWatched(t *testing.T) {
 	f, err := os.CreateTemp(t.TempDir(), "")
 	if err != nil {

@@ -42,13 +42,14 @@ const deathSignal = syscall.SIGUSR2
 func orphaned(p process.Process) bool { return os.Getppid() != p.PID }
 
 // hungUp reports whether the other end of a pipe or socket is gone by now.
-func hungUp(f *os.File) (bool, error) {
-	fds := []unix.PollFd{{Fd: int32(f.Fd()), Events: pollFor}}
+func hungUp(f *os.File, input bool) (bool, error) {
+	events, gone := pollFor(f, input)
+	fds := []unix.PollFd{{Fd: int32(f.Fd()), Events: events}}
 	for {
 		_, err := unix.Poll(fds, 0)
 		switch {
 		case err == nil:
-			return fds[0].Revents&(pollGone) != 0, nil
+			return fds[0].Revents&gone != 0, nil
 		case !errors.Is(err, unix.EINTR):
 			return false, os.NewSyscallError("poll", err)
 		}

@@ -40,7 +40,7 @@ const pipeDisconnected, pipeClosing = 1, 4
 
 // hungUp reports whether the other end of a pipe is gone by now. It asks for the pipe's state: even a
 // write of no bytes would look like the end to many readers.
-func hungUp(f *os.File) (bool, error) {
+func hungUp(f *os.File, _ bool) (bool, error) {
 	state, err := pipeState(windows.Handle(f.Fd()))
 	return state == pipeDisconnected || state == pipeClosing, err
 }

@@ -46,6 +46,8 @@ var usual = []check{
 	{"nobody reads", "79 if nobody reads while standard input is open", nobodyReads},
 	{"both ends close", "if it does not hang up within a second, the parent had not let go.", bothClose},
 	{"sockets", "Sockets count as pipes (Node.js).", socketPairs},
+	{"half a socket", "A parent that has shut down its half may still read (ksh93, PHP).", halfSocket},
+	{"one socket", "A parent that has shut down its half may still read (ksh93, PHP).", oneSocket},
 	{"parent dies", "the parent died and another process keeps its pipe", parentDies},
 	{"getppid", "the pid of `--parent`, or getppid().", shellDies},
 	{"parent was dead", "getppid() has changed if it died before.", parentWasDead},
@@ -237,6 +239,31 @@ func socketPairs(t *trial) {
 	r.ok()
 	r.silent("with both sockets open")
 	r.letGo()
+}
+
+func halfSocket(t *trial) {
+	out := t.sockets()
+	r := t.start(t.input(), out, t.call("--stdin", "watch"))
+	r.ok()
+	t.writesNoMore(out)
+	r.silent("when its parent will write no more to its output")
+	r.letGo()
+}
+
+// oneSocket: for both streams. Only if it is told to watch its input the parent lets go by that.
+func oneSocket(t *trial) {
+	both := t.sockets()
+	r := t.start(both, both, t.call("--stdin", "watch"))
+	r.ok()
+	t.writesNoMore(both)
+	r.released(0)
+	both = t.sockets()
+	r = t.start(both, both, t.call("--stdin", "ignore"))
+	r.knows("--stdin ignore")
+	t.writesNoMore(both)
+	r.silent("when its parent will write no more to an input to be ignored")
+	r.signal(syscall.SIGTERM)
+	r.released(128 + int(syscall.SIGTERM))
 }
 
 func parentDies(t *trial) {

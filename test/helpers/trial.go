@@ -112,6 +112,14 @@ func (t *trial) sockets() link {
 	return t.link(os.NewFile(uintptr(pair[0]), "ours"), os.NewFile(uintptr(pair[1]), "theirs"))
 }
 
+// writesNoMore shuts down the half of a socket in which we write.
+func (t *trial) writesNoMore(l link) {
+	raw, err := l.ours.SyscallConn()
+	t.must(err)
+	t.must(raw.Control(func(fd uintptr) { err = syscall.Shutdown(int(fd), syscall.SHUT_WR) }))
+	t.must(err)
+}
+
 // call is the helper's command line.
 func (t *trial) call(flags ...string) []string {
 	return slices.Concat(t.command, []string{"hold"}, flags, []string{"--", t.lock})

@@ -41,7 +41,7 @@ func untilUnread(out *os.File) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	go cancelAt(ctx, cancel, toEnd(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT))
 	go func() {
-		if locksmith.Hangup(ctx, out) == nil {
+		if locksmith.Hangup(ctx, out, false) == nil {
 			cancel(errUnread)
 		}
 	}()
