@@ -29,8 +29,8 @@
 //
 // # Lines, grammar and codes
 //
-// They are on the page README.md beside this file, with what each side does and what may be
-// added to the protocol without a new version. A line is a word in capital letters, then fields
+// They are on the page README.md beside this file, with what a parent does and what may be
+// added to the protocol without a new version. HELPERS.md says what a helper does. A line is a word in capital letters, then fields
 // key=value, then perhaps text=…, for people. OK or ERR is the first; BEAT, LOST and RELEASED
 // may come after OK.
 package protocol

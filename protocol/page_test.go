@@ -11,11 +11,15 @@ import (
 
 func page(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
+	var all string
+	for _, file := range []string{"README.md", "HELPERS.md", "EXTRAS.md"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all += string(text)
 	}
-	return string(text)
+	return all
 }
 
 // TestPageCodes: the page has all codes, with the status of each, and no other.

@@ -11,7 +11,8 @@
  *     }
  *
  * The helper releases the lock when this process lets go, ends or dies, by whatever
- * signal: there is nothing to clean up. A lock that nothing refers to any more is still held.
+ * signal: there is nothing to clean up. A service of systemd needs KillMode=mixed: else a stop
+ * ends the helper, too, while the work goes on. A lock that nothing refers to any more is still held.
  * It does not keep the process running, unless the option ref says so. A lock that a worker
  * acquired is released when the worker ends. When a lock is lost, its signal aborts with a
  * LostError as the reason, and release() rejects with that error.

@@ -473,7 +473,8 @@ Locksmith - locks that machines share, held by a locksmith helper process
 =head1 DESCRIPTION
 
 The helper releases the lock when this process lets go, ends or dies, by whatever
-signal: there is nothing to clean up. An object that is destroyed lets go, too. Other
+signal: there is nothing to clean up. A service of systemd needs C<KillMode=mixed>: else a stop ends
+the helper, too, while the work goes on. An object that is destroyed lets go, too. Other
 threads do not see the object: their reference to it is one to undef. A child
 by fork has no part in the lock: there C<unlock> and DESTROY do nothing. The lock is
 released when the parent lets go or ends, whatever the child does: at once when the parent

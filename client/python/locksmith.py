@@ -6,7 +6,8 @@
         bill(lock.token)
 
 The helper releases the lock when this process lets go, ends or dies, by whatever
-signal: there is nothing to clean up. A Lock that nothing refers to any more is still held,
+signal: there is nothing to clean up. A service of systemd needs KillMode=mixed: else a stop ends
+the helper, too, while the work goes on. A Lock that nothing refers to any more is still held,
 with a ResourceWarning. If the lock was lost meanwhile, leaving the block raises LostError.
 Long work looks at lock.lost, which is true then (and a threading.Event, to wait for), or has
 on_lost called. In asyncio the block itself is cancelled, and then raises LostError; nothing

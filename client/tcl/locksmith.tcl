@@ -10,7 +10,8 @@
 #     $lock release
 #
 # The helper releases the lock when this process lets go, ends or dies, by whatever signal:
-# there is nothing to clean up.
+# there is nothing to clean up. A service of systemd needs KillMode=mixed: else a stop ends the
+# helper, too, while the work goes on.
 #
 #     locksmith acquire LOCK ?-option value ...?
 #

@@ -14,7 +14,7 @@ import (
 	"locksmith/protocol"
 )
 
-// A check is one promise of a helper: the sentence that makes it, in protocol/README.md or its
+// A check is one promise of a helper: the sentence that makes it, on a page of protocol or in its
 // doc.go, and how to look whether the helper keeps it.
 type check struct {
 	name, rule string
@@ -56,7 +56,7 @@ var usual = []check{
 	{"--stdin watch", "| `--stdin watch` | always | must obey it; elsewhere `ignore` and `auto` (the default) |", stdinWatch},
 	{"--stdin ignore", "one whose own standard input must not matter says `--stdin ignore`", stdinIgnore},
 	{"signals of a terminal", "with a pipe SIGINT, SIGHUP and SIGQUIT, which a terminal sends to all", terminal},
-	{"SIGTERM", "SIGTERM releases, and with a pipe the exit status is 143 then", terminated},
+	{"SIGTERM", "SIGTERM releases. A helper with a pipe then exits with 143", terminated},
 	{"held", "should try once, then say `ERR code=held`", held},
 	{"in time", "**within a second**, while it waits and while it holds the lock", inTime},
 	{"waits", "watches the parent; waits for the lock", waits},

@@ -218,10 +218,10 @@ func mustFind(t *testing.T, h helper, name, sees string) {
 	}
 }
 
-// TestRules: the page has the sentences that the checks cite.
+// TestRules: the pages have the sentences that the checks cite.
 func TestRules(t *testing.T) {
 	var page string
-	for _, file := range []string{"README.md", "doc.go"} {
+	for _, file := range []string{"README.md", "HELPERS.md", "EXTRAS.md", "doc.go"} {
 		text, err := os.ReadFile("../../protocol/" + file)
 		if err != nil {
 			t.Fatal(err)
@@ -238,7 +238,7 @@ func TestRules(t *testing.T) {
 	}
 	for name, rule := range rules {
 		if !strings.Contains(page, rule) {
-			t.Errorf("the check %q cites a sentence that neither protocol/README.md nor doc.go has: %q", name, rule)
+			t.Errorf("the check %q cites a sentence that neither a page of protocol nor its doc.go has: %q", name, rule)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 //go:build unix
 
-// Package helpers finds where a helper, or a parent, in any language, breaks protocol/README.md.
+// Package helpers finds where a helper, or a parent, in any language, breaks what the pages of
+// protocol say.
 // The program cmd/locksmith-check has its commands:
 //
 //	locksmith-check helper LOCK HELPER [ARGUMENT…]

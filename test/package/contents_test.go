@@ -42,7 +42,7 @@ func contents(t *testing.T, m making) {
 	want := []string{
 		"bash-completion/completions/locksmith", "zsh/vendor-completions/_locksmith", "fish/vendor_completions.d/locksmith.fish",
 		"doc/locksmith/README.md", "doc/locksmith/cmd/locksmith/README.md", // the links of these pages work here, too
-		"doc/locksmith/protocol/README.md", "doc/locksmith/backends/README.md", "doc/locksmith/examples/example.pl",
+		"doc/locksmith/protocol/README.md", "doc/locksmith/protocol/HELPERS.md", "doc/locksmith/backends/README.md", "doc/locksmith/examples/example.pl",
 		"doc/locksmith/examples/nightly.service", "doc/locksmith/examples/nightly.timer",
 		"man/man1/locksmith.1.gz",
 		"../lib/python3/dist-packages/locksmith.py", "perl5/Locksmith.pm", // where the languages look

@@ -26,7 +26,7 @@ const root = "../.."
 type block struct{ language, text string }
 
 // pages are the pages with commands for users, README first.
-var pages = []string{"README.md", "cmd/locksmith/README.md", "protocol/README.md", "backends/README.md"}
+var pages = []string{"README.md", "cmd/locksmith/README.md", "protocol/README.md", "protocol/HELPERS.md", "protocol/EXTRAS.md", "backends/README.md"}
 
 // blocks returns the blocks of all pages.
 func blocks(t *testing.T) []block {
@@ -202,6 +202,22 @@ func TestGoProgram(t *testing.T) {
 	}
 	if n != 1 {
 		t.Errorf("%d Go programs in the pages, want 1", n)
+	}
+}
+
+// TestServices: each page of the protocol, and each client in its file or its README, says what systemd
+// must be told: else it ends the helper before its parent.
+func TestServices(t *testing.T) {
+	for _, files := range []string{"protocol/README.md", "protocol/HELPERS.md", "protocol/EXTRAS.md", "client/client.go",
+		"client/python/*", "client/node/*", "client/perl/*", "client/tcl/*"} {
+		found, err := filepath.Glob(filepath.Join(root, files))
+		says := slices.ContainsFunc(found, func(file string) bool {
+			text, err := os.ReadFile(file)
+			return err == nil && bytes.Contains(text, []byte("KillMode=mixed"))
+		})
+		if err != nil || !says {
+			t.Errorf("%s does not say KillMode=mixed: %v", files, err)
+		}
 	}
 }
 
