@@ -250,11 +250,65 @@ func (a *actor) waits() {
 	a.exit(protocol.Cancelled.Exit())
 }
 
-// looksAtParent notes which descriptors of the parent are ends of our pipes that programs it
-// starts would inherit. Without /proc it sees none.
+// looksAtParent notes which descriptors of the parent are ends of our pipes that are not
+// close-on-exec, and then which programs it starts, and which of those have such an end: some
+// runtimes, as Java's, close in a child what it would inherit. Descriptors 0 to 2 of the parent
+// do not count, for a shell has a copy of the pipe there while it executes read <&3. Without /proc
+// it sees nothing.
 func (a *actor) looksAtParent() {
 	time.Sleep(pause) // by then the parent reads
-	dir := fmt.Sprintf("/proc/%d/", a.parent)
+	for fd, info := range pipesOf(a.parent) {
+		if fd > 2 && !closeOnExec(info) {
+			a.note("inheritable %d", fd)
+		}
+	}
+	a.say(a.granted())
+	for since := map[string]time.Time{}; a.wanted.Err() == nil; time.Sleep(tick) {
+		a.noteLeaks(since)
+	}
+	for _, program := range a.started() { // they had no end, or there were no hang-up
+		a.note("child %s", program)
+	}
+	a.released(a.letGo())
+}
+
+// noteLeaks notes the programs that have had an end of our pipes for a while, not only until they
+// have closed it.
+func (a *actor) noteLeaks(since map[string]time.Time) {
+	for pid, program := range a.started() {
+		for fd := range pipesOf(pid) {
+			leak := fmt.Sprintf("leak %d of %s", fd, program)
+			if begun, seen := since[leak]; !seen {
+				since[leak] = time.Now()
+			} else if time.Since(begun) > pause {
+				a.note("%s", leak)
+			}
+		}
+	}
+}
+
+// started returns the children of the parent, but for us, that have become other programs.
+func (a *actor) started() map[int]string {
+	programs := map[int]string{}
+	theirs, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", a.parent))
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", a.parent))
+	for _, list := range lists {
+		text, _ := os.ReadFile(list)
+		for word := range strings.FieldsSeq(string(text)) {
+			pid, _ := strconv.Atoi(word)
+			if program, err := os.Readlink("/proc/" + word + "/exe"); err == nil && program != theirs && pid != os.Getpid() {
+				programs[pid] = program
+			}
+		}
+	}
+	return programs
+}
+
+// pipesOf returns the descriptors of a process that are ends of our pipes, and what fdinfo says of
+// each.
+func pipesOf(pid int) map[int]string {
+	found := map[int]string{}
+	dir := fmt.Sprintf("/proc/%d/", pid)
 	for _, ours := range []string{"/proc/self/fd/0", "/proc/self/fd/1"} {
 		pipe, err := os.Readlink(ours)
 		if err != nil || !strings.HasPrefix(pipe, "pipe:") {
@@ -264,12 +318,12 @@ func (a *actor) looksAtParent() {
 		for _, f := range files {
 			target, err := os.Readlink(dir + "fd/" + f.Name())
 			info, errInfo := os.ReadFile(dir + "fdinfo/" + f.Name())
-			if err == nil && errInfo == nil && target == pipe && !closeOnExec(string(info)) {
-				a.note("inheritable %s", f.Name())
+			if fd, errFD := strconv.Atoi(f.Name()); err == nil && errInfo == nil && errFD == nil && target == pipe {
+				found[fd] = string(info)
 			}
 		}
 	}
-	a.holds()
+	return found
 }
 
 // closeOnExec reads the flags of a descriptor, which are octal.

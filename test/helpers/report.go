@@ -16,7 +16,8 @@
 // and exits: with 0 if it had the lock until then, else with another status.
 //
 // Both print a line for each thing they look at: ok; broken, with what was seen and the sentence
-// of the page; or not checked, with the reason. They exit with 1 if anything is broken.
+// of the page; note, of what does harm only beside a helper that breaks a rule; or not checked, with
+// the reason. They exit with 1 if anything is broken.
 //
 // Caveats. The program waits only shortly (-grace) for what must not happen, and long (-within)
 // for what must. So it calls a slow helper broken, and misses a fault that comes later.
@@ -93,6 +94,8 @@ func report[C interface{ told() (name, rule string) }](w io.Writer, all []C, try
 		case "broken":
 			broken++
 			fmt.Fprintf(w, "broken       %s: %s\n             the page: %s\n", name, o.seen, rule)
+		case "note":
+			fmt.Fprintf(w, "note         %s: %s\n             the page: %s\n", name, o.seen, rule)
 		default:
 			fmt.Fprintf(w, "not checked  %s: %s\n", name, o.seen)
 		}

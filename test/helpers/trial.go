@@ -27,7 +27,7 @@ type helper struct {
 	kept          bool          // nobody takes the lock of a living helper
 }
 
-// An outcome is the result of a check: ok, broken or not checked, and what was seen.
+// An outcome is the result of a check: ok, broken, note or not checked, and what was seen.
 type outcome struct{ word, seen string }
 
 // A trial is one check of a helper. At the first thing that is wrong its methods end the check
