@@ -16,8 +16,11 @@ import (
 // how Node ends a child's input. Who reads our output may say so at once, as ksh93 does. Over TCP
 // nothing else tells that the other end was closed.
 func pollFor(f *os.File, input bool) (events, gone int16) {
-	if domain, err := unix.GetsockoptInt(int(f.Fd()), unix.SOL_SOCKET, unix.SO_DOMAIN); !input && err == nil && domain == unix.AF_UNIX {
-		return 0, unix.POLLHUP | unix.POLLERR
+	if !input {
+		domain, err := unix.GetsockoptInt(int(f.Fd()), unix.SOL_SOCKET, unix.SO_DOMAIN)
+		if err == nil && domain == unix.AF_UNIX {
+			return 0, unix.POLLHUP | unix.POLLERR
+		}
 	}
 	return unix.POLLRDHUP, unix.POLLRDHUP | unix.POLLHUP | unix.POLLERR
 }
