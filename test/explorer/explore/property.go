@@ -159,15 +159,17 @@ func (x *Explorer) condemn(c *world, p int, serial uint8) {
 	}
 }
 
-// unused reports whether a name is an entry in a lock of directories, while its maker has not got
-// the lock yet or has begun to release it.
+// unused reports whether a name is an entry in a lock of directories, or a reservation of dir style
+// or an entry in it, while its maker has not got the lock yet or has begun to release it.
 func (x *Explorer) unused(c *world, name steps.Text) bool {
 	d := x.Config.Directories
-	if d == nil || !x.isEntry(name) {
+	if d == nil {
 		return false
 	}
-	in := x.names.Base(x.names.Parents[name])
-	if d.Plain && in != d.Lock || !d.Plain && in != "lock" {
+	base, in := x.names.Base(name), x.names.Base(x.names.Parents[name])
+	reserves := !d.Plain && (strings.HasPrefix(base, "r.") || strings.HasPrefix(in, "r."))
+	holds := x.isEntry(name) && (d.Plain && in == d.Lock || !d.Plain && in == "lock")
+	if !reserves && !holds {
 		return false
 	}
 	m := x.names.Makers[name]
@@ -176,8 +178,9 @@ func (x *Explorer) unused(c *world, name steps.Text) bool {
 }
 
 // checkRemoval: a name may be removed only by its maker; or after the maker crashed, or gave no
-// sign of life for a whole lease; or by the operator's word. An empty entry in the lock may also
-// be removed if its maker does not rely on it.
+// sign of life for a whole lease; or by the operator's word. An empty entry or reservation may
+// also be removed if its maker does not rely on it: it has no lock before its first heartbeat, which
+// then fails.
 func (x *Explorer) checkRemoval(c *world, p int, o steps.Op) {
 	if x.Config.Files != nil {
 		x.checkUnlink(c, p, o)
