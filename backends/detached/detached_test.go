@@ -2,6 +2,7 @@ package detached
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -42,11 +43,12 @@ func TestDetached(t *testing.T) {
 // its outcome. A call that comes back in time has nothing that follows it.
 func TestLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		start, made := time.Now(), 0
+		start := time.Now()
+		var made atomic.Int32
 		l := Line{Clock: clock.Runtime{}}
 		call := func(takes time.Duration, late func(error)) (bool, error) {
 			return l.Call(t.Context(), Bounds{Limit: time.Second, End: time.Second}, func(ctx context.Context) error {
-				made++
+				made.Add(1)
 				time.Sleep(takes)
 				return ctx.Err()
 			}, late)
@@ -59,13 +61,13 @@ func TestLine(t *testing.T) {
 		if back, err := call(5*time.Second, func(err error) { late = err }); back || err != backend.ErrNoAnswer || !l.Hung() || time.Since(start) != 5*time.Second/2 {
 			t.Errorf("a call that hangs: %v, %v after %v", back, err, time.Since(start))
 		}
-		if back, err := call(0, never); back || err != backend.ErrNoAnswer || made != 2 {
-			t.Errorf("a call beside one that hangs: %v, %v, and %d were made", back, err, made)
+		if back, err := call(0, never); back || err != backend.ErrNoAnswer || made.Load() != 2 {
+			t.Errorf("a call beside one that hangs: %v, %v, and %d were made", back, err, made.Load())
 		}
 		if !l.Free(t.Context(), backend.NoLimit, 0) || late != context.Canceled || time.Since(start) != 11*time.Second/2 {
 			t.Errorf("the call that was left behind ended with %v after %v", late, time.Since(start))
 		}
-		if back, err := call(0, never); !back || err != nil || made != 3 {
+		if back, err := call(0, never); !back || err != nil || made.Load() != 3 {
 			t.Errorf("a call after that: %v, %v", back, err)
 		}
 	})

@@ -71,7 +71,7 @@ var limits = []limit{
 	{"run nfs:", "openat", 40, ofFiles + ", and the user's with the greatest token"},
 	{"run nfs:", "getdents64", 4, "what is in a lock is listed twice, as backends/generation says"},
 	{"run nfs:", "clone", 5, ofThreads},
-	{"run nfs:", "futex", 150, ofSignals},
+	{"run nfs:", "futex", 180, ofSignals},
 	{"run nfs:", faults, 235, ofStart},
 	{"hold local:", others, 160, ofStart},
 	{"hold local:", "openat", 13, ofFiles},
