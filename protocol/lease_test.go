@@ -18,17 +18,16 @@ func TestStopAfter(t *testing.T) {
 			t.Errorf("with a lease of %v a holder stops after %v, want %v, and a quarter left", lease, got, want)
 		}
 	}
-	page, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := strings.Join(strings.Fields(string(page)), " ")
-	for _, rule := range []string{
-		"When no `BEAT` has come for three quarters of `lease_ms`",
-		"At three quarters of it without another success say `LOST code=expired`",
+	for page, rule := range map[string]string{
+		"README.md":  "When no `BEAT` has come for three quarters of `lease_ms`",
+		"HELPERS.md": "At three quarters of it without another success say `LOST code=expired`",
 	} {
-		if !strings.Contains(text, rule) {
-			t.Errorf("README.md does not say %q", rule)
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(strings.Join(strings.Fields(string(text)), " "), rule) {
+			t.Errorf("%s does not say %q", page, rule)
 		}
 	}
 }

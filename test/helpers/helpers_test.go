@@ -56,7 +56,7 @@ func newHelper(t *testing.T, kind string, command ...string) helper {
 	if any {
 		lock += "?" + options
 	}
-	return helper{command: command, lock: lock, within: time.Minute, grace: 300 * time.Millisecond, soon: 5 * time.Second}
+	return helper{command: command, lock: lock, within: time.Minute, grace: 300 * time.Millisecond, soon: 20 * time.Second}
 }
 
 func TestOurs(t *testing.T) {
@@ -165,7 +165,7 @@ func TestMistakes(t *testing.T) {
 			}
 			h := newHelper(t, "demo:", "python3", program)
 			if strings.HasPrefix(m.sees, "no ") {
-				h.within = 10 * time.Second // it will be waited for in vain
+				h.within = 25 * time.Second // it will be waited for in vain
 			}
 			if m.check == "in time" {
 				h.soon = time.Second // as without a flag

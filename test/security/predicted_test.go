@@ -168,7 +168,7 @@ func namesMade(t *testing.T, log, dir string) []string {
 // moment, and has put something of his own there.
 func TestPredictedNames(t *testing.T) {
 	lab.NotShort(t, "watches copies for seconds")
-	for _, k := range kinds {
+	for _, k := range attacked {
 		t.Run(k.String(), func(t *testing.T) {
 			t.Parallel()
 			names := fewOfAKind(predicted(t, k))
