@@ -19,8 +19,10 @@ import (
 const (
 	folder  = "locksmith"
 	maxSize = 128 << 10 // more than a memory needs, in bytes
-	// maxFiles is how many files a directory may hold. Above that the oldest go.
-	maxFiles = 1000
+	// maxFiles is how many files a directory may hold. Above that all but the youngest keptFiles go,
+	// so that few of those who write a file look at all of them.
+	maxFiles  = 1000
+	keptFiles = 750
 )
 
 // places are the directories that may hold our folder, best first. XDG_RUNTIME_DIR goes when the
@@ -182,7 +184,7 @@ func clean(dir int) {
 		}
 	}
 	slices.SortFunc(names, func(a, b string) int { return cmp.Compare(age[b], age[a]) })
-	for _, name := range names[maxFiles:] {
+	for _, name := range names[keptFiles:] {
 		if age[name] != 0 {
 			_ = unix.Unlinkat(dir, name, 0)
 		}

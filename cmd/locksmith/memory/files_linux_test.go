@@ -122,7 +122,7 @@ func TestClean(t *testing.T) {
 	}
 	must(t, saveIn(place, name, "new"))
 	all, err := os.ReadDir(dir)
-	if err != nil || len(all) != maxFiles+1 {
+	if err != nil || len(all) != keptFiles+1 {
 		t.Errorf("%d are left, %v", len(all), err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, fmt.Sprintf("%032x", maxFiles+19))); err != nil {
