@@ -100,7 +100,7 @@ type LostError struct {
 }
 
 func (e *LostError) Error() string {
-	if e.Work != nil {
+	if e.Work != nil && e.Work.Error() != e.Text { // work that ended because of the loss says the same
 		return fmt.Sprintf("%s; the work under it ended with: %v", e.Text, e.Work)
 	}
 	return e.Text
