@@ -68,7 +68,7 @@ func (c *Contest) More(t *testing.T, over <-chan struct{}, n int32) bool {
 
 // round takes the lock once, unless its helper is killed.
 func (c *Contest) round(t *testing.T) {
-	mode, flags, longest := exclusive, []string{"--lease", "30s"}, 10*time.Millisecond
+	mode, flags, longest := exclusive, []string{"--lease", "30s", "--release-timeout", "30s"}, 10*time.Millisecond
 	if c.Shared && rand.IntN(2) == 0 {
 		// Those that share the lock have it long enough that others come meanwhile.
 		mode, flags, longest = shared, append(flags, "--shared"), 200*time.Millisecond
