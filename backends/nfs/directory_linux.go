@@ -17,12 +17,18 @@ import (
 func (d *directory) Touch(_ context.Context, name string) error {
 	now := []unix.Timespec{{Nsec: unix.UTIME_NOW}, {Nsec: unix.UTIME_NOW}}
 	return posix.OpenParent(d.path, name+"/.", func(fd int, base string) error {
-		err := unix.UtimesNanoAt(fd, "", now, unix.AT_EMPTY_PATH)
-		if errors.Is(err, unix.EINVAL) { // before Linux 5.8; looking up "." may cost one more request
-			err = unix.UtimesNanoAt(fd, base, now, 0)
-		}
-		return err
+		return setTimes(fd, fd, base, now)
 	})
+}
+
+// setTimes sets the times of what is open. Before Linux 5.8 that takes its name, in the directory at;
+// looking it up may cost one more request.
+func setTimes(fd, at int, name string, times []unix.Timespec) error {
+	err := unix.UtimesNanoAt(fd, "", times, unix.AT_EMPTY_PATH)
+	if errors.Is(err, unix.EINVAL) {
+		err = unix.UtimesNanoAt(at, name, times, unix.AT_SYMLINK_NOFOLLOW)
+	}
+	return err
 }
 
 // Keep sets both times of what others may have made: for that, leave to write is enough
@@ -31,7 +37,7 @@ func (d *directory) Keep(_ context.Context, link string, others ...string) {
 	now := unix.Timespec{Nsec: unix.UTIME_NOW}
 	set := func(name string, modified unix.Timespec) {
 		_ = d.in(name, func(fd int, base string) error {
-			return setTimes(fd, base, []unix.Timespec{now, modified})
+			return keepUnlessFile(fd, base, []unix.Timespec{now, modified})
 		})
 	}
 	set(link, unix.Timespec{Nsec: unix.UTIME_OMIT})
@@ -40,8 +46,8 @@ func (d *directory) Keep(_ context.Context, link string, others ...string) {
 	}
 }
 
-// setTimes refuses a file, which is not ours: it may be somebody's, by a hard link.
-func setTimes(at int, name string, times []unix.Timespec) error {
+// keepUnlessFile refuses a file, which is not ours: it may be somebody's, by a hard link.
+func keepUnlessFile(at int, name string, times []unix.Timespec) error {
 	fd, err := unix.Openat(at, name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return err
@@ -54,11 +60,7 @@ func setTimes(at int, name string, times []unix.Timespec) error {
 	if st.Mode&unix.S_IFMT == unix.S_IFREG {
 		return unix.EEXIST
 	}
-	err = unix.UtimesNanoAt(fd, "", times, unix.AT_EMPTY_PATH)
-	if errors.Is(err, unix.EINVAL) { // before Linux 5.8
-		err = unix.UtimesNanoAt(at, name, times, unix.AT_SYMLINK_NOFOLLOW)
-	}
-	return err
+	return setTimes(fd, at, name, times)
 }
 
 // Look asks the server: lstat may tell what the server said up to a minute ago (statx(2),
