@@ -39,7 +39,7 @@ func Start(cmd *exec.Cmd) error {
 }
 
 // Wait is cmd.Wait for a program of our own. Who waits for any child, as run does, may have been
-// told of its end instead of us, and passes that on (Reaped).
+// told of its end instead of us, and passes that on (Reaped). A program that failed is an Ended.
 func Wait(cmd *exec.Cmd) error {
 	err := cmd.Wait()
 	pid := cmd.Process.Pid
@@ -55,16 +55,30 @@ func Wait(cmd *exec.Cmd) error {
 	return err
 }
 
+// An Ended is the error of a program that has ended without success. exec.ExitError is one, too.
+type Ended interface {
+	error
+	ExitCode() int // -1: a signal ended it
+}
+
 // failure is the error of a program that has ended with a status.
 func failure(status syscall.WaitStatus) error {
-	switch {
-	case status.Signaled():
-		return fmt.Errorf("signal: %v", status.Signal())
-	case status.ExitStatus() != 0:
-		return fmt.Errorf("exit status %d", status.ExitStatus())
+	if status.Exited() && status.ExitStatus() == 0 {
+		return nil
 	}
-	return nil
+	return ended{status}
 }
+
+type ended struct{ status syscall.WaitStatus }
+
+func (e ended) Error() string {
+	if e.status.Signaled() {
+		return fmt.Sprintf("signal: %v", e.status.Signal())
+	}
+	return fmt.Sprintf("exit status %d", e.status.ExitStatus())
+}
+
+func (e ended) ExitCode() int { return e.status.ExitStatus() }
 
 // Reaped notes with which status a child has ended that was waited for, for Wait if the child is a
 // program of our own.

@@ -43,6 +43,7 @@ func (s shellAsker) Ask(ctx context.Context, r locksmith.Refusal) (locksmith.Ans
 	if ctx.Err() != nil {
 		return locksmith.Answer{}, ctx.Err()
 	}
+	failed, _ := errors.AsType[process.Ended](err)
 	line, none := protocol.NewReader(bufio.NewReader(&said)).Read()
 	switch {
 	case none == nil:
@@ -51,7 +52,7 @@ func (s shellAsker) Ask(ctx context.Context, r locksmith.Refusal) (locksmith.Ans
 		return locksmith.Answer{}, &locksmith.AnswerError{From: "the answer of --ask", Err: none}
 	case err == nil || errors.Is(err, exec.ErrWaitDelay):
 		return locksmith.Answer{Usual: true}, nil
-	case err.Error() == "exit status 1":
+	case failed != nil && failed.ExitCode() == 1:
 		return locksmith.Answer{Ends: true}, nil
 	}
 	return locksmith.Answer{}, &locksmith.AnswerError{From: "the command of --ask", Err: err}
