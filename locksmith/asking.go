@@ -94,7 +94,8 @@ func (q *Questions) Ask(ctx context.Context, r Refusal) (Answer, error) {
 	}
 }
 
-// read reads ahead, but not behind two answers for which nobody asked. It has end called at END.
+// read has end called at END. It keeps two answers at most for which nobody has asked, and reads no
+// further until somebody asks.
 func (q *Questions) read(end func()) {
 	r := protocol.NewReader(bufio.NewReader(q.In))
 	for {

@@ -14,7 +14,7 @@
 //	hostnet K up|down            a host's link
 //	suspend SECONDS              suspends all hosts and the server
 //
-// A guest keeps one processor busy for half of its time, and slows down what runs on a thread of the same core.
+// A guest keeps one processor busy for half of its time, and slows down guests on other processors.
 // It needs the Debian packages user-mode-linux, iproute2, busybox-static and e2fsprogs, and
 // those that the lab names in needs, on amd64; on a processor with AMX a C compiler, too (see
 // outside/state.c).
