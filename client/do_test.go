@@ -171,3 +171,16 @@ for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do [ ! -e "$0" ] ||
 		})
 	}
 }
+
+// TestLossOnce: work that ends because its lock was lost adds nothing to what is said of the loss.
+func TestLossOnce(t *testing.T) {
+	loss := &client.LostError{Text: "local:/x: lost"}
+	for work, want := range map[error]string{
+		loss:    "local:/x: lost",
+		errWork: "local:/x: lost; the work under it ended with: the work failed",
+	} {
+		if got := (&client.LostError{Text: loss.Text, Work: work}).Error(); got != want {
+			t.Errorf("after work that ended with %q the loss is %q, want %q", work, got, want)
+		}
+	}
+}
