@@ -217,8 +217,12 @@ func (f *fake) dir(change ...func(*backend.Address, *backend.Access)) *Dir {
 	return d
 }
 
+// impatient is how long hasty and calm wait for an answer: they are for servers that give none. Whoever
+// is to get an answer uses dir, for here a server may be slow by chance.
+const impatient = 2 * time.Second
+
 // hasty returns a directory that does not wait long for an answer.
-func (f *fake) hasty() *Dir { return f.within(time.Second) }
+func (f *fake) hasty() *Dir { return f.within(impatient) }
 
 // calm is like hasty, but only after the log in, so that the test comes to its command however
 // busy this machine is.
@@ -227,13 +231,13 @@ func (f *fake) calm(verb string) *Dir {
 	d := f.dir()
 	if lists(verb) {
 		f.when("EPSV", func(c *talk) { // on every connection
-			d.conn.deadlines.timeout = time.Second
+			d.conn.deadlines.timeout = impatient
 			c.obey()
 		})
 		return d
 	}
 	d.connect(f.t)
-	d.conn.deadlines.timeout = time.Second
+	d.conn.deadlines.timeout = impatient
 	return d
 }
 

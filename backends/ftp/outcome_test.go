@@ -96,7 +96,10 @@ func TestOutcomes(t *testing.T) {
 			t.Run(tt.name+"/"+verb, func(t *testing.T) {
 				t.Parallel()
 				f := startFake(t).when(verb, tt.answer)
-				d := f.calm(verb)
+				d := f.dir()
+				if tt.name == "silence" {
+					d = f.calm(verb)
+				}
 				err := call(d)
 				if got := come(err); got != tt.want || len(f.sent(verb)) != tt.sent {
 					t.Errorf("the server answers %s with %q: the call is %s after the command was sent %d times; want %s after %d; its error is %v; look at judge (outcome.go)", verb, tt.name, got, len(f.sent(verb)), tt.want, tt.sent, err)
@@ -132,7 +135,11 @@ func TestOutcomesOfRNFR(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			f := startFake(t).when("RNFR", tt.answer)
-			err := f.hasty().Rename(soon(t), "L.r.1", "L")
+			d := f.dir()
+			if tt.name == "silence" {
+				d = f.hasty()
+			}
+			err := d.Rename(soon(t), "L.r.1", "L")
 			// Whether the end comes before RNTO is chance.
 			chance := tt.name == "cut after the answer" && come(err) == "unclear"
 			if got := come(err); !chance && (got != tt.want || len(f.sent("RNTO")) != tt.sent) {
