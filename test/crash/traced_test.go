@@ -22,7 +22,8 @@ type traced struct {
 	*lab.Process
 	t      testing.TB
 	plan   string
-	helper int // its pid
+	helper int    // its pid
+	first  *event // comes before all others
 }
 
 // An event is a line from a tracer, with the time at which it came.
@@ -69,6 +70,10 @@ func tracing() int {
 // more returns the next event, if there is one.
 func (h *traced) more() (e event, ok bool) {
 	h.t.Helper()
+	if first := h.first; first != nil {
+		h.first = nil
+		return *first, true
+	}
 	line, err := h.Next()
 	if err != nil && !errors.Is(err, io.EOF) {
 		h.t.Fatalf("%s: %v\n%s", h.plan, err, h.Stderr())

@@ -49,7 +49,7 @@ func (c *crowd) finish() {
 		default:
 			return false
 		}
-	}, c.recorder.said)
+	}, c.recorder.living, c.recorder.said)
 }
 
 // kill kills the processes that are left.

@@ -1,13 +1,16 @@
 package history
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"sync"
 	"testing"
 	"time"
 
+	"locksmith/backends/clock"
 	"locksmith/backends/process"
 	"locksmith/test/lab"
 )
@@ -69,6 +72,32 @@ func (r *recorder) said() string {
 	text := make([]byte, 2000)
 	n, _ := r.stderr.ReadAt(text, 0) // the text may be shorter
 	return string(text[:n])
+}
+
+// living says of each parent that has not ended what it does, and what is in the directory of its
+// locks.
+func (r *recorder) living() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now, text := clock.Boot{}.Now(), ""
+	for _, l := range r.lives {
+		does := "between rounds"
+		switch {
+		case l.section != nil:
+			does = "inside for " + (now - l.section.enter).String()
+		case l.wants != 0:
+			does = "wants a lock for " + (now - l.wants).String()
+		case l.last != nil && l.last.free == 0:
+			does = "releases for " + (now - l.last.leave).String()
+		}
+		pid := 0
+		if l.process != nil {
+			pid = l.process.Pid
+		}
+		names, _ := exec.Command("ls", "-lR", "--full-time", l.contender.cell.dir).CombinedOutput()
+		text += fmt.Sprintf("%s, by %q: parent %d, killed: %v, %s; %s", l.contender, l.contender.helper, pid, l.killed, does, names)
+	}
+	return text
 }
 
 // killed returns how many kills there were.

@@ -8,7 +8,7 @@ import (
 // Patience is how long a test waits for something that should come at once, even on the slowest
 // machine. Only time in which the test runs counts: a pause of the machine, however long, uses up
 // at most a second.
-const Patience = 2 * time.Minute
+const Patience = 5 * time.Minute
 
 // Eventually waits until is returns true. If it never does, the test fails, and state says what
 // there is instead.

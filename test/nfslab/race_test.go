@@ -76,7 +76,7 @@ func (r *race) goesOn(rounds int) bool {
 // stuck is after how long a lock that somebody wants, and nobody gets, counts as stuck. It leaves
 // time for several earlier contenders that died one after the other, each of whom costs a lease
 // and more. It is shorter than the sleep of a waiter whom nobody wakes (30 s).
-const stuck = 20 * time.Second
+const stuck = 28 * time.Second
 
 // soon is the longest time after which a contender that is to be killed is killed. If none of its
 // processes has started by then, the time begins anew. It is about the time that it takes to have
