@@ -16,6 +16,7 @@ var (
 	drawn  = flag.String("plot", "", "draw curves.svg and queues.svg into this `directory`")
 	told   = flag.String("readme", "", "put the table into this `file`, between the lines\n"+beginMark+" and "+endMark+
 		"; of figures chosen with -run, only\ntheir rows")
+	against = flag.Bool("against", false, "say what fell against the table in README.md")
 )
 
 // A figure is measured of rivals and adds rows to the table.
@@ -82,6 +83,12 @@ func (b *bench) tell(t *testing.T, figures []figure, mark string) {
 	when := fmt.Sprintf("%s, afterwards %s, processors stolen by others meanwhile %s", heading, firstWord("/proc/loadavg"), before.stolenSince())
 	text := fmt.Sprintf("%s:\n\n%s", when, b.markdown())
 	fmt.Printf("\n%s\n", text)
+	if *against {
+		_, page, _ := cut(t, "README.md", mark)
+		for _, line := range fell(b.ours, parseRows(page), b.rows) {
+			fmt.Println(line)
+		}
+	}
 	switch {
 	case *told == "":
 	case len(ran) == len(figures):

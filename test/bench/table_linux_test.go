@@ -256,6 +256,41 @@ func parseRows(table string) (rows []row) {
 	return rows
 }
 
+// fell says of each ratio that is worse than an older one of the same row by a quarter and more.
+// More is better of hand-offs and increments, less of everything else.
+func fell(columns []rival, older, newer []row) (lines []string) {
+	for _, now := range newer {
+		i := slices.IndexFunc(older, func(then row) bool { return then.figure == now.figure && then.of == now.of })
+		if i < 0 || len(older[i].ratios) != len(now.ratios) {
+			continue
+		}
+		more := strings.HasPrefix(now.figure, "hand-offs") || strings.HasPrefix(now.figure, "increments")
+		for j, text := range now.ratios {
+			was, err := strconv.ParseFloat(strings.TrimSuffix(older[i].ratios[j], "x"), 64)
+			is, err2 := strconv.ParseFloat(strings.TrimSuffix(text, "x"), 64)
+			if err != nil || err2 != nil || more && is > was*3/4 || !more && is < was*5/4 {
+				continue
+			}
+			lines = append(lines, fmt.Sprintf("fell: %s, %s to %s: %s, on the page %s", now.figure, columns[j].name, now.of, text, older[i].ratios[j]))
+		}
+	}
+	return lines
+}
+
+// TestFell: what fell is told by the figure's direction, and nothing else is.
+func TestFell(t *testing.T) {
+	of := func(figure, rival string, ratios ...string) row { return row{figure, rival, "1", ratios, "-", "-"} }
+	older := []row{of("ms", "a", "1.00x", "2.00x"), of("hand-offs a second", "a", "0.50x", "-"), of("gone", "a", "1.00x", "1.00x")}
+	newer := []row{of("ms", "a", "1.24x", "2.60x"), of("hand-offs a second", "a", "0.30x", "0.10x"), of("ms", "new", "9.00x", "9.00x")}
+	want := []string{
+		"fell: ms, " + nfs.name + " to a: 2.60x, on the page 2.00x",
+		"fell: hand-offs a second, " + local.name + " to a: 0.30x, on the page 0.50x",
+	}
+	if got := fell([]rival{local, nfs}, older, newer); !slices.Equal(got, want) {
+		t.Errorf("it says\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
 // merge puts newer rows in the places of older ones of the same figure, and the rest at the end.
 func merge(older, newer []row) (all []row) {
 	of, known := map[string][]row{}, map[string]bool{}
