@@ -239,6 +239,7 @@ type Holder struct {
 	PID       int           // the helper's, or what another tool wrote; 0: unknown
 	Age       time.Duration // since it acquired the lock, or began to wait; for people
 	Heartbeat time.Duration // since its last heartbeat; for people
+	ByPlace   bool          // Heartbeat is by the clock of the lock's place, not by this machine's
 	Lease     time.Duration // after how long without a heartbeat others may break it; 0: unknown
 	Silence   time.Duration // how long it may be silent while it lives; 0: a quarter of its lease
 	// Sign changes with each heartbeat, and means nothing else. It is empty if nobody can see the

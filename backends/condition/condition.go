@@ -36,6 +36,7 @@ type State struct {
 	Late      bool          // Old is more than it may be
 	Over      bool          // Old is more than its lease, too
 	watched   bool          // it was seen silent for its lease by our own clock, and nobody breaks it for that
+	byPlace   bool          // Old is by the clock of the lock's place
 	kernel    bool          // the kernel keeps the lock, and no lease counts
 	verdict   owner.Verdict
 }
@@ -70,7 +71,7 @@ func Of(h backend.Holder) State {
 
 // ofSigns is the state as far as no process need be looked at for it.
 func ofSigns(h backend.Holder) State {
-	s := State{Condition: Unknown, Proven: h.Verdict == owner.Alive, Old: max(h.Heartbeat, h.Silent), watched: h.Overdue, kernel: h.OfKernel, verdict: h.Verdict}
+	s := State{Condition: Unknown, Proven: h.Verdict == owner.Alive, Old: max(h.Heartbeat, h.Silent), watched: h.Overdue, byPlace: h.ByPlace, kernel: h.OfKernel, verdict: h.Verdict}
 	s.Late = h.Lease > 0 && s.Old > h.LateAfter()
 	s.Over = s.Late && s.Old > h.Lease
 	return s
@@ -103,7 +104,7 @@ func (s State) isStuck() bool {
 	case LeftOver:
 		return s.Over || s.kernel
 	case Lapsed:
-		return s.watched
+		return s.watched || s.Over && s.byPlace
 	}
 	return s.IsBlocked()
 }

@@ -43,6 +43,9 @@ func (a *attempt) held(ctx context.Context, v view, s observation) error {
 	}
 	a.late = 0
 	h := s.Holder(a.lock.Today())
+	if !s.Beat.IsZero() {
+		h.Heartbeat, h.ByPlace = max(a.storeTime(v).Sub(s.Beat), 0), true
+	}
 	sinceWhen(&h, v, a.lock.Today())
 	return a.stop(generation.Block[ticket]{Number: v.numbers.Newest(), Holder: s, Next: next, Ahead: ahead, Until: watch.Never}, backend.HeldError{Holder: h})
 }
@@ -54,11 +57,17 @@ func sinceWhen(h *backend.Holder, v view, today time.Time) {
 	}
 }
 
+// storeTime estimates the store's clock from our own last heartbeat.
+func (a *attempt) storeTime(v view) time.Time {
+	mine, _ := v.find(a.Mine.ticket)
+	return a.Mine.PlaceTime(v.sign(mine).Modified)
+}
+
 // nearest returns the living waiter next before us, and how many wait before us; 0 if none of
 // them seems to live. It removes the dead ones that it meets.
 func (a *attempt) nearest(ctx context.Context, v view, holder ticket) (observation, int, error) {
 	mine, _ := v.find(a.Mine.ticket)
-	now := a.Mine.PlaceTime(v.sign(mine).Modified)
+	now := a.storeTime(v)
 	line := slices.DeleteFunc(slices.Clone(v.queue), func(p place) bool {
 		return p.ticket == holder || p.compare(mine) >= 0 || generation.Silent(now, v.sign(p).Modified, p.ticket.lease)
 	})

@@ -67,9 +67,27 @@ func (a *attempt) held(ctx context.Context, t uint64, target entry, s observatio
 			return backend.ErrAgain
 		}
 	}
-	h := s.Holder(a.lock.Today())
+	h, err := a.aged(ctx, s)
+	if err != nil {
+		return err
+	}
 	a.lock.sinceWhen(ctx, &h, t)
 	return a.stop(n, generation.Block[spot]{Number: t, Holder: s, Next: next, Ahead: n, Until: watch.Never}, backend.HeldError{Holder: h})
+}
+
+// aged describes for people what was seen. If it seems silent for its lease, its age is by the clock
+// of the lock's place, where we know that.
+func (a *attempt) aged(ctx context.Context, s observation) (backend.Holder, error) {
+	today := a.lock.Today()
+	h := s.Holder(today)
+	if s.Verdict == owner.Alive || today.Sub(s.Beat).Abs() <= s.Lease { // whose clock it is hardly matters then
+		return h, nil
+	}
+	now, err := a.serverTime(ctx)
+	if err == nil && !now.IsZero() {
+		h.Heartbeat, h.ByPlace = max(now.Sub(s.Beat), 0), true
+	}
+	return h, err
 }
 
 // stop remembers what to wait for, and how many wait before us in all.

@@ -55,6 +55,10 @@ func TestConditions(t *testing.T) {
 		h.Record.Place, h.Silent, h.Overdue = owner.Place{Host: "web9", Machine: "m", Boot: "b", PIDNS: "p"}, silent, overdue
 		return h
 	}
+	byPlace := func(h backend.Holder) backend.Holder {
+		h.ByPlace = true
+		return h
+	}
 	nobody, was := process.Process{}, process.Process{PID: gone, Start: 1}
 	for _, c := range []struct {
 		about   string
@@ -79,8 +83,9 @@ func TestConditions(t *testing.T) {
 		{about: "late", holder: elsewhere(30*time.Second, 0, false), is: condition.Late, verdict: "unknown", old: true, says: "it is late", rest: "may still run"},
 		{about: "lapsed, and only proof counts", holder: elsewhere(0, over, true), is: condition.Lapsed, told: true, verdict: "unknown", old: true,
 			says: "has been over for 1m0s", rest: "its lease is over"},
-		{about: "lapsed, by another clock", holder: elsewhere(over, 0, false), is: condition.Lapsed, verdict: "unknown", old: true, says: "has been over for 1m0s", rest: "may still run",
-			open: "a try tells of it where it knows the clock of the lock's place: of most kinds it has only the clock of this machine"},
+		{about: "lapsed, by the clock of the lock's place", holder: byPlace(elsewhere(over, 0, false)), is: condition.Lapsed, told: true, verdict: "unknown", old: true,
+			says: "has been over for 1m0s", rest: "may still run"},
+		{about: "lapsed, by our clock", holder: elsewhere(over, 0, false), is: condition.Lapsed, verdict: "unknown", old: true, says: "has been over for 1m0s", rest: "may still run"},
 		{about: "dead", holder: here(owner.Dead, was, nobody, 0), is: condition.Dead, verdict: "dead", says: "it is dead: whoever comes next takes the lock"},
 		{about: "dead, not ours to remove", holder: here(owner.Dead, was, nobody, 0).Sticky("l"), is: condition.NotOurs, told: true, verdict: "dead", blocked: true, usual: true,
 			says: "it is dead"},
