@@ -18,9 +18,11 @@ import (
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) != "locksmith" {
 		lab.Parallel(16) // they wait most of the time
-		// Under nohup our programs would inherit that SIGHUP is ignored.
-		if signal.Ignored(syscall.SIGHUP) {
-			signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+		// Under nohup, or in the background of a script, our programs would inherit that these are ignored.
+		for _, s := range []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT} {
+			if signal.Ignored(s) {
+				signal.Notify(make(chan os.Signal, 1), s)
+			}
 		}
 	}
 	// Spare each command the second that the race detector waits at its exit.

@@ -114,17 +114,17 @@ func TestWaitingInBackground(t *testing.T) {
 // TestCtrlZWithoutEffect: if Ctrl-Z does not stop the command, it must not stop run: the command
 // would go on without heartbeats for its lock.
 func TestCtrlZWithoutEffect(t *testing.T) {
-	lab.NotShort(t, "waits for a lease")
+	lab.NotShort(t, "waits for seconds")
 	t.Parallel()
 	for name, command := range map[string]string{
-		"ignored":   `sh -c 'trap "" TSTP; echo ready; sleep 6; exit 4'`,
-		"elsewhere": `setsid sh -c 'echo ready; sleep 6; exit 4'`,
+		"ignored":   `sh -c 'trap "" TSTP; echo ready; sleep 5; exit 4'`,
+		"elsewhere": `setsid sh -c 'echo ready; sleep 5; exit 4'`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			lab.NeedProgram(t, "setsid")
 			sh := atPrompt(t)
-			sh.keys(t, "locksmith run --lease 5 nfs:"+filepath.Join(t.TempDir(), "lock")+" -- "+command+"\n")
+			sh.keys(t, "locksmith run nfs:"+filepath.Join(t.TempDir(), "lock")+" -- "+command+"\n")
 			sh.until(t, "ready")
 			sh.keys(t, ctrlZ)
 			mustSay(t, sh.status(t), "status=4.")
@@ -148,11 +148,11 @@ func TestStoppedTooLong(t *testing.T) {
 	lab.NotShort(t, "waits for a lease")
 	t.Parallel()
 	sh := atPrompt(t)
-	sh.keys(t, "locksmith run --lease 5 nfs:"+filepath.Join(t.TempDir(), "lock")+" -- sh -c 'echo ready; sleep 300; echo went on'\n")
+	sh.keys(t, "locksmith run --lease 7 nfs:"+filepath.Join(t.TempDir(), "lock")+" -- sh -c 'echo ready; sleep 300; echo went on'\n")
 	sh.until(t, "ready")
 	sh.keys(t, ctrlZ)
 	mustSay(t, sh.status(t), "status=148.")
-	sh.keys(t, "sleep 5.2; fg\n")
+	sh.keys(t, "sleep 7.2; fg\n")
 	sh.until(t, "the lease could not be renewed in time")
 	if said := sh.status(t); strings.Contains(said, "went on") || !strings.HasSuffix(said, "status=79.") {
 		t.Errorf("after a stop for longer than the lease run says %q", said)
@@ -173,11 +173,11 @@ func TestStoppedTooLongButKept(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			sh, lock := atPrompt(t), filepath.Join(t.TempDir(), "lock")
-			sh.keys(t, "locksmith run --lease 2 local:"+lock+" -- sh -c 'echo ready; "+c.work+"; echo went on; exit 4'\n")
+			sh.keys(t, "locksmith run --lease 4 local:"+lock+" -- sh -c 'echo ready; "+c.work+"; echo went on; exit 4'\n")
 			sh.until(t, "ready")
 			sh.keys(t, ctrlZ)
 			mustSay(t, sh.status(t), "status=148.")
-			sh.keys(t, "sleep 2.2; "+c.meanwhile+" "+lock+"; fg\n")
+			sh.keys(t, "sleep 4.2; "+c.meanwhile+" "+lock+"; fg\n")
 			sh.until(t, c.says) // fg shows the command, too
 			mustSay(t, sh.status(t), c.status)
 		})

@@ -25,7 +25,7 @@ func TestLostWithoutProc(t *testing.T) {
 			lab.NeedProgram(t, "unshare")
 			dir := t.TempDir()
 			lock, ready := filepath.Join(dir, "lock"), filepath.Join(dir, "ready")
-			command := append(in[:len(in):len(in)], "locksmith", "run", "--lease", "4", "mkdir:"+lock, "--", "sh", "-c", "touch "+ready+"; sleep 300; exit 8")
+			command := append(in[:len(in):len(in)], "locksmith", "run", "--refresh", "1", "mkdir:"+lock, "--", "sh", "-c", "touch "+ready+"; sleep 300; exit 8")
 			p := lab.Start(t, exec.Command(command[0], command[1:]...))
 			mustAppear(t, ready)
 			if err := os.RemoveAll(lock); err != nil {

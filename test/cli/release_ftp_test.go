@@ -17,7 +17,7 @@ func TestReleaseDeadServer(t *testing.T) {
 	lab.NotShort(t, "starts servers")
 	t.Parallel()
 	s := ftpserver.Start(t, "embedded", ftpserver.Options{})
-	cmd := exec.Command("locksmith", "hold", "--release-timeout", "3s", "ftp://"+s.User+"@"+s.Addr+"/L")
+	cmd := exec.Command("locksmith", "hold", "--release-timeout", "6s", "ftp://"+s.User+"@"+s.Addr+"/L")
 	cmd.Env = append(os.Environ(), "LOCKSMITH_PASSWORD="+s.Password)
 	h := lab.Hold(t, cmd)
 	h.Held()

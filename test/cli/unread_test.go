@@ -91,7 +91,7 @@ func TestMessagesUnread(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()
 		lock, ready := filepath.Join(dir, "lock"), filepath.Join(dir, "ready")
-		p := lab.Start(t, unread(t, "run", "--lease", "4", "local:"+lock, "--", "sh", "-c", "touch "+ready+"; exec sleep 300"))
+		p := lab.Start(t, unread(t, "run", "--refresh", "1", "local:"+lock, "--", "sh", "-c", "touch "+ready+"; exec sleep 300"))
 		mustAppear(t, ready)
 		mustRemove(t, lock)
 		p.Exits(79)
@@ -143,7 +143,7 @@ func TestTerminalStopped(t *testing.T) {
 	dir := t.TempDir()
 	lock, ready := filepath.Join(dir, "lock"), filepath.Join(dir, "ready")
 	sh := atPrompt(t)
-	sh.keys(t, "locksmith run --lease 4 local:"+lock+" -- sh -c 'touch "+ready+"; exec sleep 300'; echo $? >"+dir+"/told; mv "+dir+"/told "+dir+"/status\n")
+	sh.keys(t, "locksmith run --refresh 1 local:"+lock+" -- sh -c 'touch "+ready+"; exec sleep 300'; echo $? >"+dir+"/told; mv "+dir+"/told "+dir+"/status\n")
 	mustAppear(t, ready)
 	sh.keys(t, "\x13")
 	mustRemove(t, lock)
@@ -162,7 +162,7 @@ func TestLinesUnread(t *testing.T) {
 	start := func(t *testing.T) (p *lab.Process, lines *os.File, lock string) {
 		lock = filepath.Join(t.TempDir(), "lock")
 		r, w := fullPipe(t)
-		cmd := exec.Command("locksmith", "hold", "--lease", "5", "mkdir:"+lock)
+		cmd := exec.Command("locksmith", "hold", "--refresh", "1", "mkdir:"+lock)
 		cmd.Stdout = w
 		p = lab.Start(t, cmd)
 		_ = w.Close()
@@ -172,7 +172,17 @@ func TestLinesUnread(t *testing.T) {
 	t.Run("it is tended", func(t *testing.T) {
 		t.Parallel()
 		p, r, lock := start(t)
-		if status, said := lab.Run(t, exec.Command("locksmith", "run", "--timeout", "7", "mkdir:"+lock, "--", "true")); status != 75 {
+		for first, beat := "", 0; beat < 3; beat++ {
+			lab.Eventually(t, "another heartbeat", func() bool {
+				signs, _ := filepath.Glob(lock + "/x.*/*")
+				moved := len(signs) == 1 && signs[0] != first
+				if moved {
+					first = signs[0]
+				}
+				return moved
+			})
+		}
+		if status, said := lab.Run(t, exec.Command("locksmith", "run", "--timeout", "0", "mkdir:"+lock, "--", "true")); status != 75 {
 			t.Errorf("another gets the lock of a helper whose line nobody has read: status %d, %s", status, said)
 		}
 		lines := bufio.NewReader(r)
