@@ -1,5 +1,6 @@
 """What the client promises: python3 -m unittest, with locksmith on PATH, or its path in $LOCKSMITH."""
 import asyncio
+import contextlib
 import gc
 import os
 import pathlib
@@ -29,7 +30,7 @@ def sh(script):
     return ["sh", "-c", script]
 
 
-HOLDS = f"echo {OK}; cat >/dev/null; echo RELEASED held_ms=1"
+HOLDS = f"trap '' TERM; echo {OK}; cat >/dev/null; echo RELEASED held_ms=1"
 
 
 class Case(unittest.TestCase):
@@ -264,18 +265,25 @@ class Readme(Case):
         self.addCleanup(process.kill)
         return process
 
-    def holder(self):
-        return self.known(locksmith.HeldError, "held by", lambda: locksmith.try_acquire(self.address)).holder.pid
-
     def test_works(self):
         out, err = self.program().communicate(timeout=LONG)
         self.assertEqual((len(out.splitlines()), err), (20, ""))
 
     def test_loses(self):
-        process = self.program()
-        self.assertEqual(process.stdout.readline(), "step 0 0\n")
-        os.kill(self.holder(), signal.SIGTERM)
-        self.assertIn("lost on the way: ", process.communicate(timeout=LONG)[1])
+        for _ in range(20):  # on a busy machine it may end before its helper is found
+            process = self.program()
+            self.assertEqual(process.stdout.readline(), "step 0 0\n")
+            try:
+                locksmith.try_acquire(self.address).release()
+            except locksmith.HeldError as held:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(held.holder.pid, signal.SIGTERM)
+            except locksmith.HelperError:
+                pass  # it does not answer in time
+            said = process.communicate(timeout=LONG)[1]
+            if said:
+                break
+        self.assertIn("lost on the way: ", said)
 
     def test_is_cancelled(self):
         self.held()
@@ -347,22 +355,26 @@ class Asyncio(Case):
 
     def test_two_tasks_share_one(self):
         """Each task has a block of its own: the loss of the second's lock ends the second's block, and no other."""
-        loses = sh(f"n=$(ls {self.address[6:]}.* 2>/dev/null | wc -l); : >{self.address[6:]}.$n; echo {OK}; "
-                   f"if [ $n = 1 ]; then sleep 0.5; echo LOST code=gone text=local:/x: taken; fi; cat >/dev/null; echo RELEASED held_ms=1")
+        loses = sh(f"trap '' TERM; n=$(ls {self.address[6:]}.* 2>/dev/null | wc -l); : >{self.address[6:]}.$n; echo {OK}; "
+                   f"if [ $n = 1 ]; then until test -e {self.address[6:]}-begun; do sleep 0.05; done; echo LOST code=gone text=local:/x: taken; fi; cat >/dev/null; echo RELEASED held_ms=1")
         shared = locksmith.acquire_async(self.address, helper=loses)
         events = []
 
-        async def work(name, seconds):
+        async def work(name, until):
             async with shared:
                 events.append(f"{name} begins")
-                await asyncio.sleep(seconds)
+                if name == "second":
+                    pathlib.Path(self.address[6:] + "-begun").touch()
+                await until.wait()
                 events.append(f"{name} ends")
 
         async def run():
-            first = asyncio.create_task(work("first", 1.5))
+            over, never = asyncio.Event(), asyncio.Event()
+            first = asyncio.create_task(work("first", over))
             while not events:
                 await asyncio.sleep(0.01)
-            second = asyncio.create_task(work("second", LONG))
+            second = asyncio.create_task(work("second", never))
+            second.add_done_callback(lambda _: over.set())
             return await asyncio.wait_for(asyncio.gather(first, second, return_exceptions=True), LONG / 2)
         first, second = asyncio.run(run())
         self.assertIsNone(first)
