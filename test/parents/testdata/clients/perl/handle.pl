@@ -29,9 +29,12 @@ $lock->unlock;
 die 'held for ' . ($lock->held // 'undef') if ($lock->held // 0) < 0.05;
 
 # select tells when there is something to hear.
-my $loses = 'echo OK proto=1 mode=exclusive waited_ms=0 lease_ms=60000; sleep 0.3; echo "LOST code=gone text=taken away"; cat >/dev/null; exit 79';
-$lock = Locksmith->acquire($address, helper => ['sh', '-c', $loses]);
+my $loses = 'echo OK proto=1 mode=exclusive waited_ms=0 lease_ms=60000; until test -e "$0"; do sleep 0.05; done; echo "LOST code=gone text=taken away"; cat >/dev/null; exit 79';
+my ($go) = $address =~ /^local:(.*)/;
+$go .= '.go';
+$lock = Locksmith->acquire($address, helper => ['sh', '-c', $loses, $go]);
 die $lock->lost if $lock->lost;
+open my $told, '>', $go or die $!;
 vec(my $readable = '', fileno $lock->handle, 1) = 1;
 die 'nothing to hear' if select($readable, undef, undef, 60) != 1;
 die 'not lost' if !$lock->lost || $lock->lost->code ne 'gone';
@@ -44,9 +47,10 @@ Locksmith->acquire($address, helper => \@talkative, log => sub { push @said, @_ 
 die "said: @said" if "@said" ne 'one two';
 Locksmith->acquire($address, helper => \@talkative, log => 0)->unlock;
 
-# A helper that says with its status that it was too soon is believed, however late its line was read.
+# A helper that says with its status that it was too soon is believed, however late its line was read, as here after the
+# release has begun.
 for my $status (79, 143) {
-    my $early = "echo OK proto=1 mode=exclusive waited_ms=0 lease_ms=60000; sleep 0.3; echo RELEASED held_ms=0; exit $status";
+    my $early = "echo OK proto=1 mode=exclusive waited_ms=0 lease_ms=60000; cat >/dev/null; echo RELEASED held_ms=0; exit $status";
     $lock = Locksmith->acquire($address, helper => ['sh', '-c', $early]);
     refuses(qr/before it was asked to/, sub { $lock->unlock });
 }

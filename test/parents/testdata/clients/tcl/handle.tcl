@@ -35,9 +35,10 @@ set said {}
 if {$said ne {one two}} {error "said: $said"}
 [locksmith acquire $address -helper $talkative -log {}] release
 
-# A helper that says with its status that it was too soon is believed, however late its line was read.
+# A helper that says with its status that it was too soon is believed, however late its line was read, as here after the
+# release has begun.
 foreach status {79 143} {
-    set early [list sh -c "echo OK proto=1 mode=exclusive waited_ms=0 lease_ms=60000; sleep 0.3; echo RELEASED held_ms=0; exit $status"]
+    set early [list sh -c "echo OK proto=1 mode=exclusive waited_ms=0 lease_ms=60000; cat >/dev/null; echo RELEASED held_ms=0; exit $status"]
     set lock [locksmith acquire $address -helper $early]
     try {
         $lock release
