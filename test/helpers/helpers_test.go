@@ -152,7 +152,7 @@ func TestMistakes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text = bytes.Replace(text, []byte("LEASE = 60"), []byte("LEASE = 8"), 1) // beats soon
+	text = bytes.Replace(text, []byte("LEASE = 60"), []byte("LEASE = 12"), 1) // beats soon
 	for _, m := range mistakes {
 		t.Run(m.check, func(t *testing.T) {
 			t.Parallel()
@@ -181,9 +181,9 @@ func TestWithin(t *testing.T) {
 	t.Parallel()
 	i := slices.IndexFunc(checks, func(c check) bool { return c.name == "timeout" })
 	h := newHelper(t, "local:", lab.Program(t, "cmd/locksmith"))
-	h.within = 5 * time.Second
+	h.within = 16 * time.Second
 	if o := h.try(checks[i]); o.word != "ok" {
-		t.Errorf("the check timeout of a helper that has 5s ends with %q, want \"ok\"; it saw: %s", o.word, o.seen)
+		t.Errorf("the check timeout of a helper that has 16s ends with %q, want \"ok\"; it saw: %s", o.word, o.seen)
 	}
 }
 
@@ -210,12 +210,20 @@ func TestNaive(t *testing.T) {
 	}
 }
 
+// chances is how often a check may miss a mistake: a helper, or a parent, that a busy machine makes
+// late is silent for as long as a right one.
+const chances = 5
+
 func mustFind(t *testing.T, h helper, name, sees string) {
 	t.Helper()
 	i := slices.IndexFunc(checks, func(c check) bool { return c.name == name })
-	if o := h.try(checks[i]); o.word != "broken" || !strings.Contains(o.seen, sees) {
-		t.Errorf("the check says %s, %q; want broken, with %q", o.word, o.seen, sees)
+	var o outcome
+	for range chances {
+		if o = h.try(checks[i]); o.word == "broken" && strings.Contains(o.seen, sees) {
+			return
+		}
 	}
+	t.Errorf("the check says %s, %q; want broken, with %q", o.word, o.seen, sees)
 }
 
 // TestRules: the pages have the sentences that the checks cite.

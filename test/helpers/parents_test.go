@@ -82,7 +82,7 @@ func TestRightParents(t *testing.T) {
 	python := strings.Replace(string(text), early, inherits+early, 1)
 	for _, c := range []struct{ name, interpreter, source, want, sees string }{
 		{"as Java", "python3", python, "not checked", "let it start a program"},
-		{"as Java, with a program", "python3", strings.Replace(python, java, "subprocess.Popen(['sleep', '4'])\nimport time; time.sleep(1)\n"+java, 1), "ok", ""},
+		{"as Java, with a program", "python3", strings.Replace(python, java, "import atexit, time; child = subprocess.Popen(['sleep', '600']); atexit.register(child.kill); time.sleep(1)\n"+java, 1), "ok", ""},
 		{"bash", "bash", `coproc L { exec locksmith hold --stdin watch "$1"; }
 			locker=$L_PID in=${L[1]}
 			read -r line <&"${L[0]}" && [[ $line = OK* ]] || exit 1
@@ -116,7 +116,7 @@ var wrongParents = []struct{ source, old, new, part, sees string }{
 	{"python/example.py", `line.startswith("OK")`, `line.startswith("OK proto=")`, "additions", `does not say "working"`},
 	{"node/example.js", "locker.stdout.destroy();", "", "somebody has its output", "does not end within"},
 	{"c/example.c", "pid_t locker = fork();", `pid_t locker = fork();
-	if (locker && fcntl(ends[0], F_SETFD, 0) == 0 && fork() == 0) execlp("sleep", "sleep", "4", (char *)NULL);`, "children", "a program that it starts keeps the lock"},
+	if (locker && fcntl(ends[0], F_SETFD, 0) == 0 && fork() == 0) execlp("sleep", "sleep", "7", (char *)NULL);`, "children", "a program that it starts keeps the lock"},
 	{"c/example.c", `"hold", `, `"run", `, "arguments", "it starts its helper with"},
 	{"sh/example.sh", `kill "$locker"; wait`, `wait`, "release", "does not end within"},
 	{"perl/example.pl", `open LOCKER, "-|", "locksmith"`, `open LOCKER, "-|", "nobody"`, "its end while it waits", "does not start"},
@@ -143,9 +143,13 @@ func TestWrongParents(t *testing.T) {
 			if w.part == "somebody has its output" {
 				want = "note"
 			}
-			if o := p.play(w.part); o.word != want || !strings.Contains(o.seen, w.sees) {
-				t.Errorf("the part says %q, %q; want %q, with %q", o.word, o.seen, want, w.sees)
+			var o outcome
+			for range chances {
+				if o = p.play(w.part); o.word == want && strings.Contains(o.seen, w.sees) {
+					return
+				}
 			}
+			t.Errorf("the part says %q, %q; want %q, with %q", o.word, o.seen, want, w.sees)
 		})
 	}
 }
