@@ -68,7 +68,7 @@ func TestOthersLock(t *testing.T) {
 				t.Errorf("nobody broke root's lock: %s%s", r.out, r.err)
 			}
 			h.Kill()
-			r := other("run", "--timeout", "300ms", address, "--", "true")
+			r := other("run", "--timeout", "1s", address, "--", "true")
 			switch {
 			case k.scheme == "local", k.scheme == "link":
 				r.mustSay(t, 75, "only its owner may remove it")
