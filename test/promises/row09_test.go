@@ -47,7 +47,7 @@ func (c *cell) at(uid int, args ...string) *exec.Cmd {
 func inUserNamespace(c *cell) evil {
 	c.public(0o770 | os.ModeSetgid)
 	lab.NeedProgram(c, "unshare")
-	cmd := c.at(alice, append(append([]string{"run"}, c.short()...), c.Address, "--", "sh", "-c", "echo in; exec cat")...)
+	cmd := c.at(alice, "run", c.Address, "--", "sh", "-c", "echo in; exec cat")
 	boxed := as(alice, exec.Command("unshare", append([]string{"-r", c.Program}, cmd.Args[1:]...)...))
 	boxed.Env = cmd.Env
 	j := c.started(boxed)
