@@ -150,8 +150,9 @@ func (tr trial) String() string {
 	return after(tr.holder) + ", " + after(tr.parent)
 }
 
-// soon is the longest that freeing a lock takes if death is proven.
-const soon = lease / 3
+// soon is the longest that freeing a lock takes if death is proven, even on a slow machine. Who waits
+// for the lease waits for three quarters of it at least, for heartbeats come four times a lease.
+const soon = lease * 2 / 3
 
 // after is a time and a word for what it means, because numbers differ from run to run.
 func after(d time.Duration) string {
