@@ -33,7 +33,7 @@ func testPackages(t *testing.T, m *machine) {
 			m := &machine{t, m.prefix}
 			program := strings.ReplaceAll(p.pkg, "/", "_") + ".test.exe"
 			m.install(program, "./"+p.pkg, "test", "-c", "-vet=off")
-			args := []string{"-test.short", "-test.timeout=3m"}
+			args := []string{"-test.short", "-test.timeout=20m"}
 			if p.tests != "" {
 				t.Logf("only %s: %s", p.tests, p.why)
 				args = append(args, "-test.run", p.tests)
