@@ -99,8 +99,9 @@ func (b block) mustWork(t *testing.T, bin string) {
 	if strings.Contains(text, port) {
 		text = strings.ReplaceAll(text, port, strconv.Itoa(lab.ReservePort(t)))
 	}
-	// If it waits in vain, it is killed with all that it has started.
-	ctx, cancel := context.WithTimeoutCause(t.Context(), lab.Patience, fmt.Errorf("it did not end within %v", lab.Patience))
+	// If it waits in vain, it is killed with all that it has started. A block has many programs.
+	const limit = 5 * lab.Patience
+	ctx, cancel := context.WithTimeoutCause(t.Context(), limit, fmt.Errorf("it did not end within %v", limit))
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "sh", "-e", "-c", text)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -4,7 +4,8 @@ const { setTimeout } = require('node:timers/promises');
 const { lock } = require('proper-lockfile');
 
 const [verb, path, rounds, ...command] = process.argv.slice(2);
-const options = { lockfilePath: path, realpath: false, stale: Number(process.env.STALE || 10) * 1000 };
+// By default stale is 10 s, in which a process may not run on a busy machine.
+const options = { lockfilePath: path, realpath: false, stale: Number(process.env.STALE || 25) * 1000 };
 
 async function take() {
   for (;;) {
