@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"locksmith/protocol"
 	"locksmith/test/lab"
 	"locksmith/test/lab/kinds"
 )
@@ -141,11 +142,22 @@ func (c *cell) runs(script string, flags ...string) *job {
 	return c.started(c.command(append(append([]string{"run"}, flags...), c.Address, "--", "sh", "-c", script)...))
 }
 
+// started starts a job, again if its server did not answer within its lease, as on a busy machine.
 func (c *cell) started(cmd *exec.Cmd) *job {
 	c.Helper()
-	p := lab.Start(c, cmd)
-	p.Expect("in")
-	return &job{p}
+	for range 10 {
+		again := exec.Command(cmd.Path)
+		again.Args, again.Env, again.SysProcAttr, again.Err = cmd.Args, cmd.Env, cmd.SysProcAttr, cmd.Err
+		p := lab.Start(c, again)
+		switch l, err := p.Next(); {
+		case err == nil && l.Text == "in":
+			return &job{p}
+		case err == nil || p.Status() != protocol.Unreachable.Exit():
+			c.Fatalf("%q: want \"in\", it says %q (%v); stderr:\n%s", cmd.Args, l.Text, err, p.Stderr())
+		}
+	}
+	c.Fatalf("%q: its server does not answer", cmd.Args)
+	return nil
 }
 
 // tryStart starts a job as started does, where it may not begin.

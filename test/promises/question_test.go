@@ -86,6 +86,9 @@ func (q *question) judge(t *testing.T, k kinds.Kind) {
 	t.Run(fmt.Sprintf("%d %s/%s", q.row, q.name, k.Title), func(t *testing.T) {
 		t.Parallel()
 		e := q.ask(newCell(t, k))
+		for tries := 0; tries < 3 && s != kept && e == ""; tries++ { // on a busy machine a lease may end within one try
+			e = q.ask(newCell(t, k))
+		}
 		switch {
 		case s == kept && e != "":
 			t.Errorf("promised: %s; seen: %s", q.want, e)

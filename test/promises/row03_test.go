@@ -63,8 +63,8 @@ func changed(change func(*cell)) func(*cell) evil {
 		}
 		j := c.runs("echo in; exec sleep 600", c.short()...)
 		change(c)
-		if !j.endsWithin(3 * c.lease()) {
-			return "the job runs on for three leases, and is told nothing"
+		if !j.endsWithin(3*c.lease() + 20*time.Second) { // on a busy machine some heartbeats come late
+			return "the job runs on for more than three leases, and is told nothing"
 		}
 		return c.toldOfLoss(j.ended())
 	}
