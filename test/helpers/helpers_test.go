@@ -56,7 +56,7 @@ func newHelper(t *testing.T, kind string, command ...string) helper {
 	if any {
 		lock += "?" + options
 	}
-	return helper{command: command, lock: lock, within: time.Minute, grace: 300 * time.Millisecond, soon: 20 * time.Second}
+	return helper{command: command, lock: lock, within: lab.Patience, grace: 300 * time.Millisecond, soon: 20 * time.Second}
 }
 
 func TestOurs(t *testing.T) {

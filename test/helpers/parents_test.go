@@ -34,7 +34,7 @@ func newParent(t *testing.T, source string) parent {
 	} else {
 		lab.NeedProgram(t, command[0])
 	}
-	return parent{command: command, within: time.Minute, grace: 300 * time.Millisecond}
+	return parent{command: command, within: lab.Patience, grace: 300 * time.Millisecond}
 }
 
 // TestParents: the parents that the page shows, those that strangers wrote from it, and those
@@ -98,7 +98,7 @@ func TestRightParents(t *testing.T) {
 			if err := os.WriteFile(source, []byte(c.source), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			p := parent{command: []string{c.interpreter, source}, within: time.Minute, grace: 300 * time.Millisecond}
+			p := parent{command: []string{c.interpreter, source}, within: lab.Patience, grace: 300 * time.Millisecond}
 			if o := p.play("children"); o.word != c.want || !strings.Contains(o.seen, c.sees) {
 				t.Errorf("the part says %q, %q; want %q, with %q", o.word, o.seen, c.want, c.sees)
 			}
