@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"locksmith/backends/backendtest"
+	"locksmith/test/lab"
 )
 
 // TestBeats: each heartbeat sets a time that is a whole second later than the last one, and near
@@ -89,22 +90,25 @@ func TestFailedHeartbeat(t *testing.T) {
 	first, err := f.open(t).Attempt(backendtest.Request())
 	backendtest.MustWork(t, err)
 	holder := backendtest.MustHold(t, first)
+	ctx, cancel := context.WithTimeout(t.Context(), lab.Patience)
+	defer cancel()
 	var times atomic.Int32
 	f.when(func(r *asking) bool {
-		fails := r.kind == typeSetstat && times.Add(1) > 1
-		if fails {
-			r.code(statusFailure)
+		if r.kind != typeSetstat || times.Add(1) == 1 {
+			return false
 		}
-		return fails
+		r.code(statusFailure)
+		if times.Load() > 2 { // it has tried again
+			cancel()
+		}
+		return true
 	})
 	r := backendtest.Request()
-	r.Owner.Lease = minLease
+	r.Owner.Lease = 10 * time.Second // the first heartbeat comes soon, and a busy machine has long to send it
 	a, err := f.open(t).Attempt(r)
 	backendtest.MustWork(t, err)
 	backendtest.MustBeHeld(t, a)
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
-	defer cancel()
-	if err := a.Wait(ctx); ctx.Err() == nil || times.Load() < 2 {
+	if err := a.Wait(ctx); ctx.Err() == nil || times.Load() < 3 {
 		t.Errorf("the wait ends with %v after %d heartbeats", err, times.Load())
 	}
 	backendtest.MustWithdraw(t, a)

@@ -24,23 +24,27 @@ func (h hasty) NewTimer(d time.Duration) clock.Timer { return h.Runtime.NewTimer
 // server then does, whether the trouble may pass.
 func TestPatience(t *testing.T) {
 	t.Parallel()
-	connects := func(start func() (transport, error)) func(*testing.T) backend.Backend {
+	// What no answer is taken for passes, too. For what lasts there must be an answer, and that may be
+	// slow by chance.
+	const impatient, patient = 100 * time.Millisecond, time.Minute
+	connects := func(within time.Duration, start func() (transport, error)) func(*testing.T) backend.Backend {
 		return func(t *testing.T) backend.Backend {
 			l := startFake(t).open(t)
-			l.server.dialTime = 100 * time.Millisecond
+			l.server.dialTime = within
 			l.server.backoff.Clock = hasty{}
 			l.server.start = func(_, _, _ []string) (transport, error) { return start() }
 			return l
 		}
 	}
-	// ssh ends with these words.
-	says := func(words string) func(*testing.T) backend.Backend {
-		return connects(func() (transport, error) { return &piped{Conn: ended(), said: words + "\r\n"}, nil })
+	ends := func(within time.Duration, words string) func(*testing.T) backend.Backend {
+		return connects(within, func() (transport, error) { return &piped{Conn: ended(), said: words + "\r\n"}, nil })
 	}
-	answers := func(hook func(*asking) bool) func(*testing.T) backend.Backend {
+	// ssh ends with these words.
+	says := func(words string) func(*testing.T) backend.Backend { return ends(impatient, words) }
+	answers := func(within time.Duration, hook func(*asking) bool) func(*testing.T) backend.Backend {
 		return func(t *testing.T) backend.Backend {
 			l := startFake(t).when(hook).open(t)
-			l.leastAnswer = 100 * time.Millisecond
+			l.leastAnswer = within
 			l.server.backoff.Clock = hasty{}
 			return l
 		}
@@ -53,32 +57,32 @@ func TestPatience(t *testing.T) {
 			backendtest.Silent:     says("ssh: connect to host h port 22: Connection timed out"),
 			backendtest.NoRoute:    says("ssh: connect to host h port 22: No route to host"),
 			backendtest.NameServer: says("ssh: Could not resolve hostname h: Temporary failure in name resolution"),
-			backendtest.NoSuchHost: says("ssh: Could not resolve hostname h: Name or service not known"),
+			backendtest.NoSuchHost: ends(patient, "ssh: Could not resolve hostname h: Name or service not known"),
 			backendtest.Busy:       says("kex_exchange_identification: Connection closed by remote host\r\nConnection closed by 127.0.0.1 port 22"),
 			backendtest.Throttled:  says("Connection timed out during banner exchange\r\nConnection to 127.0.0.1 port 22 timed out"),
 			backendtest.Failing:    says("Connection to h closed by remote host."),
 			backendtest.Foreign:    says("ssh_dispatch_run_fatal: Connection to 127.0.0.1 port 80: invalid format\r\nkex_exchange_identification: banner line contains invalid characters"),
-			backendtest.Forbidden:  says("u@h: Permission denied (publickey,password)."),
-			backendtest.Untrusted:  says("No ED25519 host key is known for h and you have requested strict checking.\r\nHost key verification failed."),
-			backendtest.Wrong:      says("subsystem request failed on channel 0"),
+			backendtest.Forbidden:  ends(patient, "u@h: Permission denied (publickey,password)."),
+			backendtest.Untrusted:  ends(patient, "No ED25519 host key is known for h and you have requested strict checking.\r\nHost key verification failed."),
+			backendtest.Wrong:      ends(patient, "subsystem request failed on channel 0"),
 		},
 		"greeting": {
-			backendtest.Silent: connects(func() (transport, error) {
+			backendtest.Silent: connects(impatient, func() (transport, error) {
 				ours, theirs := net.Pipe()
 				go func() { _, _ = theirs.Read(make([]byte, 1<<10)) }()
 				return &piped{Conn: ours}, nil
 			}),
-			backendtest.Foreign: connects(func() (transport, error) {
+			backendtest.Foreign: connects(impatient, func() (transport, error) {
 				return &recording{strings.NewReader("HTTP/1.1 200 OK\r\n\r\n"), make(chan struct{})}, nil
 			}),
 		},
 		"locking": {
-			backendtest.Silent: answers(func(r *asking) bool { return r.kind == typeMkdir }),
-			backendtest.Reset: answers(func(r *asking) bool {
+			backendtest.Silent: answers(impatient, func(r *asking) bool { return r.kind == typeMkdir }),
+			backendtest.Reset: answers(impatient, func(r *asking) bool {
 				_ = r.conn.Close()
 				return true
 			}),
-			backendtest.Forbidden: answers(func(r *asking) bool {
+			backendtest.Forbidden: answers(patient, func(r *asking) bool {
 				if r.kind == typeMkdir {
 					r.code(statusDenied)
 				}
