@@ -43,7 +43,7 @@ func TestDo(t *testing.T) {
 				}
 			}
 		}()
-		if _, err := client.TryAcquire(ctx, address); !errors.Is(err, client.ErrHeld) {
+		if err := refused(t, address); !errors.Is(err, client.ErrHeld) {
 			t.Errorf("somebody else gets %v during the work, want ErrHeld", err)
 		}
 		if ctx.Value(key{}) != "ours" || ctx.Err() != nil {
@@ -70,10 +70,12 @@ func TestDo(t *testing.T) {
 func TestDoWithoutLock(t *testing.T) {
 	address, _ := newLock(t)
 	acquire(t, address)
-	err := client.Do(t.Context(), address, func(context.Context) error {
-		t.Error("Do does the work without the lock, which another holder has")
-		return nil
-	}, client.Timeout(0))
+	_, err := answered(t, func() (*client.Lock, error) {
+		return nil, client.Do(t.Context(), address, func(context.Context) error {
+			t.Error("Do does the work without the lock, which another holder has")
+			return nil
+		}, client.Timeout(0))
+	})
 	if !errors.Is(err, client.ErrHeld) {
 		t.Errorf("Do of a held lock returns %v, want ErrHeld", err)
 	}

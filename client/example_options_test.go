@@ -87,7 +87,7 @@ func ExampleOr() {
 		return
 	}
 	defer other.Release()
-	_, err = client.Acquire(context.Background(), slots[0], client.Or(slots[1:]...), client.Timeout(0))
+	_, err = client.Acquire(context.Background(), slots[0], client.Or(slots[1:]...), client.Retries(0))
 	fmt.Println(one.Index()+other.Index() == 1, errors.Is(err, client.ErrHeld))
 	// Output: true true
 }
@@ -105,7 +105,7 @@ func ExampleShared() {
 		}
 		defer reader.Release()
 	}
-	_, err := client.TryAcquire(ctx, address)
+	_, err := client.Acquire(ctx, address, client.Retries(0))
 	fmt.Println("a writer has to wait:", errors.Is(err, client.ErrHeld))
 	// Output: a writer has to wait: true
 }

@@ -59,7 +59,7 @@ func TestFlock(t *testing.T) {
 	if _, got := lockAsOthers(t, path); got {
 		t.Fatal("another program has the lock, too")
 	}
-	_, err := client.TryAcquire(t.Context(), address)
+	err := refused(t, address)
 	held, ok := errors.AsType[*client.HeldError](err)
 	if !ok || held.Holder.ID != l.ID() {
 		t.Errorf("while we hold it: %v", err)
@@ -71,7 +71,7 @@ func TestFlock(t *testing.T) {
 	if !got {
 		t.Fatal("it is not free after the release")
 	}
-	if _, err := client.TryAcquire(t.Context(), address); !errors.Is(err, client.ErrHeld) || !strings.Contains(err.Error(), "held by pid") {
+	if err := refused(t, address); !errors.Is(err, client.ErrHeld) || !strings.Contains(err.Error(), "held by pid") {
 		t.Errorf("while another program holds it: %v", err)
 	}
 	unlock()

@@ -27,7 +27,7 @@ func TestOtherProgram(t *testing.T) {
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 	_, path := newLock(t)
 	lock := acquire(t, "demo:"+path)
-	if _, err := client.TryAcquire(t.Context(), "demo:"+path); !errors.Is(err, client.ErrHeld) {
+	if err := refused(t, "demo:"+path); !errors.Is(err, client.ErrHeld) {
 		t.Errorf("a second try says %v", err)
 	}
 	if err := lock.Release(); err != nil {

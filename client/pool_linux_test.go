@@ -96,7 +96,7 @@ func TestPoolRefusals(t *testing.T) {
 	address, _ := newLock(t)
 	pid := use(t, p, address)
 	l := acquire(t, address)
-	if _, err := p.TryAcquire(t.Context(), address); !errors.Is(err, client.ErrHeld) {
+	if _, err := answered(t, func() (*client.Lock, error) { return p.TryAcquire(t.Context(), address) }); !errors.Is(err, client.ErrHeld) {
 		t.Errorf("a lock that is held: %v", err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)

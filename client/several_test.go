@@ -25,7 +25,7 @@ func TestSeveral(t *testing.T) {
 				if tokens := client.FromContext(ctx).Tokens(); len(tokens) != 2 || tokens[1] != 1 {
 					t.Errorf("the tokens of the set are %v", tokens)
 				}
-				if _, err := w.try(t.Context(), three, client.And(two)); !errors.Is(err, client.ErrHeld) {
+				if _, err := answered(t, func() (*client.Lock, error) { return w.try(t.Context(), three, client.And(two)) }); !errors.Is(err, client.ErrHeld) {
 					t.Errorf("a set of which one is held: %v", err)
 				}
 				return w.do(t.Context(), two, func(ctx context.Context) error {

@@ -61,7 +61,7 @@ func TestTryAcquireWithPolicy(t *testing.T) {
 		t.Error("TryAcquire asks the wait policy")
 		return 0, false
 	})
-	_, err := client.TryAcquire(t.Context(), address, policy, client.Timeout(time.Hour), client.Retries(7))
+	err := refused(t, address, policy, client.Timeout(time.Hour), client.Retries(7))
 	var held *client.HeldError
 	if !errors.As(err, &held) || held.Code != protocol.Held || errors.Is(err, client.ErrGaveUp) {
 		t.Errorf("TryAcquire returns %v, want a HeldError", err)
