@@ -80,14 +80,19 @@ func TestUnreadableFileThatCanBeWatched(t *testing.T) {
 	if err := a.Wait(short); err == nil {
 		t.Error("it does not sleep, but asks without a break")
 	}
-	for _, wake := range []func(){
-		func() { c.advance(slowLook) },
-		func() { backendtest.MustWork(t, os.Remove(path)) },
+	for _, wake := range []func(woken <-chan error){
+		func(woken <-chan error) {
+			lab.Eventually(t, "the next look is due", func() bool {
+				c.advance(slowLook) // again and again: it may not have set its alarm yet
+				return len(woken) > 0
+			})
+		},
+		func(<-chan error) { backendtest.MustWork(t, os.Remove(path)) },
 	} {
 		woken := make(chan error, 1)
 		go func() { woken <- a.Wait(t.Context()) }()
 		time.Sleep(50 * time.Millisecond)
-		wake()
+		wake(woken)
 		select {
 		case err := <-woken:
 			backendtest.MustWork(t, err)

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"locksmith/test/lab"
 )
 
 // TestEndOfWhatCannotBeWatched: the end of a process is noticed even if the kernel refuses to watch
@@ -25,7 +27,7 @@ func TestEndOfWhatCannotBeWatched(t *testing.T) {
 	_ = cmd.Process.Kill()
 	select {
 	case <-done:
-	case <-time.After(10 * time.Second):
+	case <-time.After(lab.Patience):
 		t.Error("the end of a process is not noticed")
 	}
 	select {

@@ -13,6 +13,7 @@ import (
 	"locksmith/backends/backendtest"
 	"locksmith/backends/detached"
 	"locksmith/protocol"
+	"locksmith/test/lab"
 )
 
 // TestUnfitCertificates: if certificates are to be read of a FIFO without a writer, or of a file
@@ -30,8 +31,8 @@ func TestUnfitCertificates(t *testing.T) {
 		try := detached.Go(func() (backend.Hold, error) { return attempt.Try(context.Background()) })
 		select {
 		case <-try.Done():
-		case <-time.After(10 * time.Second):
-			t.Fatalf("the certificates are in %s: Try still reads it after 10 s, want an error", file)
+		case <-time.After(lab.Patience):
+			t.Fatalf("the certificates are in %s: Try still reads it after %v, want an error", file, lab.Patience)
 		}
 		if _, err := try.Result(); backend.CodeOf(err) != protocol.Config {
 			t.Errorf("the certificates are in %s: Try returns %v, want an error with code %s", file, err, protocol.Config)

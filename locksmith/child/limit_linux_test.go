@@ -31,7 +31,7 @@ func TestLostWithoutDescriptors(t *testing.T) {
 	late := false
 	select {
 	case <-command.ended:
-	case <-time.After(5 * time.Second):
+	case <-time.After(lab.Patience):
 		late = true
 	}
 	restore()

@@ -11,6 +11,7 @@ import (
 	"locksmith/backends/clock"
 	"locksmith/locksmith"
 	"locksmith/protocol"
+	"locksmith/test/lab"
 )
 
 // A spyClock keeps the last pause that was asked for.
@@ -59,7 +60,7 @@ func TestLostAfterEnd(t *testing.T) {
 	}()
 	select {
 	case <-done:
-	case <-time.After(5 * time.Second):
+	case <-time.After(lab.Patience):
 		t.Error("Lost waits for what the command left running")
 	}
 	if s := state(background.Process.Pid); s == "" || s == "Z" {
