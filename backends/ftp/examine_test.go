@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -39,11 +40,28 @@ func examined(t *testing.T, s *ftpserver.Server, idle time.Duration) []backend.C
 		if errors.Is(err, dirs.ErrBusy) && len(all) == 0 {
 			continue // the server may still count the connection that waited for its start
 		}
+		if idle > time.Second && err != nil && backend.Passes(err) && ctx.Err() == nil {
+			t.Logf("the server hung up in the middle, as this machine was too slow: again: %v", err)
+			mustClear(t, s)
+			continue
+		}
 		t.Logf("%s %v\n%s", s.Kind, err, lines.String())
 		if err != nil {
 			t.Error(err)
 		}
 		return all
+	}
+}
+
+// mustClear removes what an examination that failed has left.
+func mustClear(t *testing.T, s *ftpserver.Server) {
+	t.Helper()
+	left, err := filepath.Glob(filepath.Join(s.Dir, "*"))
+	for _, name := range left {
+		err = errors.Join(err, os.RemoveAll(name))
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

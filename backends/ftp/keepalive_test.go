@@ -9,6 +9,7 @@ import (
 
 	"locksmith/backends/clock"
 	"locksmith/backends/process"
+	"locksmith/test/lab"
 )
 
 // A manual clock stands still until it is told to go on.
@@ -79,11 +80,7 @@ func (m *manual) advance(t testing.TB, until, by time.Duration) {
 
 func eventually(t testing.TB, is func() bool) {
 	t.Helper()
-	for limit := time.Now().Add(time.Minute); !is(); time.Sleep(time.Millisecond) {
-		if time.Now().After(limit) {
-			t.Fatal("it never came to that")
-		}
-	}
+	lab.Eventually(t, "it comes to that", is)
 }
 
 // awaitHangUp returns when the server has ended the connection.

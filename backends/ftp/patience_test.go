@@ -23,6 +23,14 @@ func TestPatience(t *testing.T) {
 	answers := func(verb string, how func(*talk)) func(*testing.T) backend.Backend {
 		return func(t *testing.T) backend.Backend { return lockAt(t, startFake(t).when(verb, how).dir().server) }
 	}
+	hangs := func(verb string, within time.Duration) func(*testing.T) backend.Backend {
+		return func(t *testing.T) backend.Backend {
+			s := startFake(t).when(verb, (*talk).hang).dir().server
+			b := lockAt(t, s)
+			s.timeout = within
+			return b
+		}
+	}
 	dials := func(err error) func(*testing.T) backend.Backend {
 		return func(t *testing.T) backend.Backend {
 			s := startFake(t).dir().server
@@ -38,7 +46,7 @@ func TestPatience(t *testing.T) {
 			backendtest.NoRoute:    dials(os.NewSyscallError("connect", syscall.EHOSTUNREACH)),
 			backendtest.NameServer: dials(&net.DNSError{Err: "server misbehaving", Name: "host", IsTemporary: true}),
 			backendtest.NoSuchHost: dials(&net.DNSError{Err: "no such host", Name: "host", IsNotFound: true}),
-			backendtest.Silent:     answers(greeting, (*talk).hang),
+			backendtest.Silent:     hangs(greeting, time.Second),
 			backendtest.Reset:      answers(greeting, reset),
 			backendtest.Busy:       answers(greeting, says("421 Too many connections")),
 			backendtest.Failing:    answers(greeting, says("500 OOPS: vsftpd: refusing to run")),
@@ -51,7 +59,7 @@ func TestPatience(t *testing.T) {
 			},
 		},
 		"logging in": {
-			backendtest.Silent:    answers("PASS", (*talk).hang),
+			backendtest.Silent:    hangs("PASS", time.Second),
 			backendtest.Reset:     answers("USER", reset),
 			backendtest.Busy:      answers("PASS", says("530 Sorry, too many users")),
 			backendtest.Throttled: answers("USER", says("421 Try again in an hour")),
@@ -60,12 +68,7 @@ func TestPatience(t *testing.T) {
 			backendtest.Forbidden: answers("PASS", says("530 Login incorrect.")),
 		},
 		"locking": {
-			backendtest.Silent: func(t *testing.T) backend.Backend { // each of many MKD waits for it
-				s := startFake(t).when("MKD", (*talk).hang).dir().server
-				b := lockAt(t, s)
-				s.timeout = 100 * time.Millisecond
-				return b
-			},
+			backendtest.Silent:  hangs("MKD", 100*time.Millisecond), // each of many MKD waits for it
 			backendtest.Reset:   answers("MKD", reset),
 			backendtest.Busy:    answers("MKD", says("421 Service not available, closing control connection")),
 			backendtest.Foreign: answers("MKD", says("HTTP/1.1 200 OK")),
@@ -79,10 +82,9 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-// lockAt is a lock at a server that may take a second for each answer.
+// lockAt is a lock at a server.
 func lockAt(t *testing.T, s *server) backend.Backend {
 	t.Helper()
-	s.timeout = time.Second
 	s.backoff.Clock = swift{}
 	b, err := Open(s.address, s.access)
 	if err != nil {

@@ -1,15 +1,19 @@
 package ftp
 
 import (
+	"context"
 	"io"
+	"net"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"locksmith/backends/backend"
+	"locksmith/backends/clock"
 	"locksmith/backends/mkdirlock/dirs"
-	"locksmith/test/lab"
 )
 
 // TestSilence: wherever a server falls silent, the call ends.
@@ -66,12 +70,25 @@ func TestListAgain(t *testing.T) {
 		t.Run(verb, func(t *testing.T) {
 			t.Parallel()
 			var asked atomic.Int32
-			d := startFake(t).when(verb, func(c *talk) {
+			f := startFake(t).when(verb, func(c *talk) {
 				if asked.Add(1) == 1 {
 					c.hang()
 				}
 				c.obey()
-			}).calm("")
+			})
+			d := f.dir()
+			d.connect(t)
+			d.conn.deadlines.timeout = impatient
+			if verb == "NLST" {
+				f.when("EPSV", func(c *talk) { // on every connection
+					d.conn.deadlines.timeout = lasting
+					if asked.Load() == 0 {
+						d.conn.deadlines.timeout = impatient
+					}
+					c.obey()
+				})
+				d.conn.deadlines.timeout = lasting
+			}
 			names, err := d.List(soon(t), "L")
 			if err != nil || !slices.Equal(names, []string{"a", "bb"}) || asked.Load() != 2 {
 				t.Errorf("the listing gives %q with the error %v after the server was asked %d times; want a and bb, after two", names, err, asked.Load())
@@ -146,20 +163,36 @@ func TestDrip(t *testing.T) {
 	}
 }
 
+// A piped connection goes to a server in the same bubble. The library wants an address of TCP.
+type piped struct{ net.Conn }
+
+func (piped) RemoteAddr() net.Addr { return &net.TCPAddr{IP: net.IPv6loopback} }
+
 // TestSlow: each command has its own time.
 func TestSlow(t *testing.T) {
-	t.Parallel()
-	lab.NotShort(t, "takes seconds")
-	f := startFake(t)
-	slow := func(c *talk) { time.Sleep(2 * time.Second); c.obey() }
-	for _, verb := range []string{"USER", "PASS", "FEAT", "TYPE"} {
-		f.when(verb, slow)
-	}
-	d := f.dir()
-	d.server.timeout = 7 * time.Second
-	if err := d.Mkdir(soon(t), "L"); err != nil {
-		t.Error(err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{t: t, over: make(chan struct{}), on: map[string]func(*talk){}}
+		slow := func(c *talk) { time.Sleep(2 * time.Second); c.obey() }
+		for _, verb := range []string{"USER", "PASS", "FEAT", "TYPE"} {
+			f.when(verb, slow)
+		}
+		s, err := newServer(backend.Address{Scheme: SchemePlain, Host: "fake", Path: "//dir/L"}, backend.Access{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.dialer = func(context.Context, string, string) (net.Conn, error) {
+			ours, theirs := net.Pipe()
+			go (&talk{fake: f, Conn: theirs}).serve()
+			return piped{ours}, nil
+		}
+		s.timeout, s.backoff.Clock = 7*time.Second, clock.Runtime{}
+		d := s.newDir()
+		d.clock = clock.Runtime{}
+		if err := d.Mkdir(t.Context(), "L"); err != nil {
+			t.Error(err)
+		}
+		d.Close()
+	})
 }
 
 // TestClose: Close does not wait for a server that does not answer.

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"locksmith/test/lab"
 )
 
 // A Server is an FTP server that runs until the test ends.
@@ -120,7 +122,7 @@ func (s *Server) start() error {
 	return nil
 }
 
-const startLimit = time.Minute
+const startLimit = lab.Patience
 
 // greets waits until the daemon answers.
 func (s *Server) greets() error {
