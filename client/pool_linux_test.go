@@ -58,9 +58,26 @@ func holderOf(t *testing.T, address string) int {
 	return held.Holder.PID
 }
 
+// undisturbed is for a test in which each helper lives on. One that a busy machine does not let begin
+// within a second is replaced: then the test is made again. That does not happen every time.
+func undisturbed(t *testing.T, test func(*testing.T) (helpers map[int]bool)) {
+	t.Helper()
+	const tries = 4
+	for range tries {
+		helpers := test(t)
+		if len(helpers) == 1 {
+			return
+		}
+		t.Logf("%d helpers", len(helpers))
+	}
+	t.Errorf("a helper is replaced in each of %d tries", tries)
+}
+
 // TestPoolServesAgain: one helper has one lock after another, of each kind on file systems, and
 // no lock leaves anything for the next.
-func TestPoolServesAgain(t *testing.T) {
+func TestPoolServesAgain(t *testing.T) { undisturbed(t, servesAgain) }
+
+func servesAgain(t *testing.T) map[int]bool {
 	p := newPool(t, 1)
 	dir := t.TempDir()
 	pids, ids := map[int]bool{}, map[string]bool{}
@@ -85,13 +102,13 @@ func TestPoolServesAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(pids) != 1 {
-		t.Errorf("%d helpers", len(pids))
-	}
+	return pids
 }
 
 // TestPoolRefusals: a refusal is told as without a pool, and the helper goes on.
-func TestPoolRefusals(t *testing.T) {
+func TestPoolRefusals(t *testing.T) { undisturbed(t, refuses) }
+
+func refuses(t *testing.T) map[int]bool {
 	p := newPool(t, 1)
 	address, _ := newLock(t)
 	pid := use(t, p, address)
@@ -99,9 +116,12 @@ func TestPoolRefusals(t *testing.T) {
 	if _, err := answered(t, func() (*client.Lock, error) { return p.TryAcquire(t.Context(), address) }); !errors.Is(err, client.ErrHeld) {
 		t.Errorf("a lock that is held: %v", err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	defer cancel()
-	if _, err := p.Acquire(ctx, address); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, client.ErrHeld) {
+	if err := untilHeld(t, func(d time.Duration) error {
+		ctx, cancel := context.WithTimeout(t.Context(), d)
+		defer cancel()
+		_, err := p.Acquire(ctx, address)
+		return err
+	}); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, client.ErrHeld) {
 		t.Errorf("until the context ended: %v", err)
 	}
 	var refused *client.HelperError
@@ -114,9 +134,7 @@ func TestPoolRefusals(t *testing.T) {
 	if err := l.Release(); err != nil {
 		t.Fatal(err)
 	}
-	if again := use(t, p, address); again != pid {
-		t.Errorf("helper %d was replaced by %d", pid, again)
-	}
+	return map[int]bool{pid: true, use(t, p, address): true}
 }
 
 // TestPoolOwnProcess: a process of its own does what a helper that serves several locks cannot
