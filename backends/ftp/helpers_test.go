@@ -43,7 +43,7 @@ const (
 // soon is a context that ends before a test hangs.
 func soon(t testing.TB) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 2*late)
+	ctx, cancel := context.WithTimeout(context.Background(), lab.Patience)
 	t.Cleanup(cancel)
 	return ctx
 }
