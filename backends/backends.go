@@ -56,7 +56,7 @@ func Usual() Kinds {
 		files(local.Scheme, "a lock file, for the processes of one machine", local.Open),
 		{Scheme: backend.Scheme{Name: flockScheme, About: "the lock of flock(1) on a file; shared"}, Open: noServer(openFlock), Key: flockKey, Leaseless: true},
 		{Scheme: backend.Scheme{Name: "nfs", About: "a directory, for all hosts that mount it; shared, with a queue"}, Open: noServer(openNFS), Key: fileKey,
-			Form: backend.Form{symlinks.Generations, symlinks.Reservations}},
+			Form: symlinks.Form()},
 		files("mkdir", "a directory that scripts may make and remove, too", openMkdir),
 		{Scheme: backend.Scheme{Name: "link", About: "a lock file made by a hard link, as dotlockfile and procmail do"}, Open: noServer(openLink), Key: fileKey,
 			Timing: Timing{Lease: link.UsualLease, Refresh: link.UsualRefresh}},
@@ -146,14 +146,30 @@ func (all Kinds) List(ctx context.Context, b backend.Backend, address string, l 
 			l.Others = append(l.Others, k.Form)
 		}
 	}
-	return b.List(ctx, l)
+	return finder.List(ctx, b, address, l)
 }
 
 // Tree tells of the locks of all kinds on file systems that are in a directory, given by
 // its absolute path, or below it.
 func Tree(ctx context.Context, dir string, l backend.Listing) error {
-	dir = strings.TrimRight(path.Clean(dir), "/")
-	w := finder.Walk{Tree: finder.FileTree{Root: dir, Address: backend.EscapePath(dir)}, Listing: l}
-	w.Files, w.Directories = treeKinds(dir)
+	w := tree(ctx, dir, l)
 	return w.Run(ctx)
+}
+
+// tree is a walk through a directory for the locks of all kinds on file systems.
+func tree(ctx context.Context, dir string, l backend.Listing) finder.Walk {
+	dir = path.Clean(dir)
+	w := finder.Walk{Tree: finder.FileTree{Root: dir, Address: backend.EscapePath(dir)}, Several: true, Listing: l}
+	for _, k := range Usual() {
+		if k.Port != "" {
+			continue
+		}
+		b, err := k.Open(backend.Address{Scheme: k.Name, Path: dir, Place: true}, backend.Access{})
+		if place, ok := b.(finder.Place); ok && err == nil {
+			if s, err := place.Search(ctx); err == nil {
+				w.Kinds = append(w.Kinds, s.Kind)
+			}
+		}
+	}
+	return w
 }

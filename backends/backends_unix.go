@@ -7,10 +7,8 @@ import (
 	"os"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/finder"
 	"locksmith/backends/flock"
 	"locksmith/backends/link"
-	"locksmith/backends/local"
 	"locksmith/backends/mkdirlock"
 	"locksmith/backends/nfs"
 	"locksmith/backends/sftp"
@@ -33,9 +31,4 @@ const AskpassVariable = sftp.AskpassVariable
 // Askpass writes the answer to such a question. It fails if there is none.
 func Askpass(prompt string, to io.Writer) error {
 	return sftp.Ask(os.Getenv(AskpassVariable), prompt, to)
-}
-
-// treeKinds are the kinds of locks on file systems.
-func treeKinds(dir string) ([]finder.FileKind, []finder.DirectoryKind) {
-	return []finder.FileKind{local.Kind(dir), flock.Kind(dir), link.Kind(dir)}, []finder.DirectoryKind{nfs.Kind(dir), mkdirlock.Kind(dir)}
 }

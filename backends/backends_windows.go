@@ -5,8 +5,6 @@ import (
 	"io"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/finder"
-	"locksmith/backends/local"
 	"locksmith/protocol"
 )
 
@@ -32,9 +30,4 @@ func notHere(a backend.Address) (backend.Backend, error) {
 	return nil, &backend.Error{Code: protocol.CannotCreate, Lock: a.String(), Op: "open",
 		Err:  errors.New(a.Scheme + ": is not supported on windows"),
 		Hint: "use local: among the processes of one machine, or ftp: between machines"}
-}
-
-// treeKinds are the kinds of locks on file systems.
-func treeKinds(dir string) ([]finder.FileKind, []finder.DirectoryKind) {
-	return []finder.FileKind{local.Kind(dir)}, nil
 }

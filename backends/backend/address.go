@@ -27,7 +27,9 @@ func ParseAddress(s string, schemes []Scheme) (Address, error) {
 // server it may be where a log in leads, "scheme://host" or "scheme://host/", or the root,
 // "scheme://host//".
 func ParsePlace(s string, schemes []Scheme) (Address, error) {
-	return parse(s, schemes, Address.parsePlace)
+	a, err := parse(s, schemes, Address.parsePlace)
+	a.Place = err == nil
+	return a, err
 }
 
 // parse reads an address, and its path by parsePath.

@@ -18,6 +18,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"time"
 
 	"locksmith/backends/backoff"
@@ -46,11 +47,6 @@ type Backend interface {
 	// such acquisition any more, or never was one. It is ErrLives if the operating system keeps the
 	// lock for a helper that lives. Otherwise Break does not ask whether the holder is dead.
 	Break(ctx context.Context, who string) error
-	// List takes the address as that of a directory, or else as that of one lock. It tells of every
-	// lock in the directory and below it, and of every directory into which it could not look: one
-	// after the other, in order, in this goroutine. It follows no symbolic link, unless the
-	// directory itself is one. Its error says why it could not go on.
-	List(ctx context.Context, l Listing) error
 	// Examine finds out whether the place is fit for locks, and tells of one check after the other.
 	// It leaves the lock alone and disturbs nobody: it works with names of its own, and removes
 	// these again, even if ctx ends. That something is not allowed is a finding and not an error.
@@ -260,7 +256,9 @@ type Holder struct {
 // make, and the foreign ones, which have no record or cannot be read. Anybody can make many of those.
 type Quota struct{ Known, Foreign int }
 
-// A Listing says how far List is to look, and whom it tells.
+// A Listing says how far to look for locks in a directory and below it, and whom to tell. Told are
+// every lock, and every directory that could not be looked into: one after the other, in order, in one
+// goroutine. No symbolic link is followed, unless the directory itself is one.
 type Listing struct {
 	// Depth is how many directories deep a lock may be. 1: directly in the place. 0: the usual depth
 	// of this kind of place.
@@ -284,11 +282,14 @@ type Listing struct {
 // A Form tells the directory of a lock from any other directory: these directories are all in it.
 type Form []string
 
-// A Listed is a lock that List found.
+// Has reports whether a name is one of those directories.
+func (f Form) Has(name string) bool { return slices.Contains(f, name) }
+
+// A Listed is a lock that was found.
 type Listed struct {
 	Lock   string // its address
 	Report Report
-	// Err is why List could not look at the lock. If Lock is empty, it names a directory in which
+	// Err is why the lock could not be looked at. If Lock is empty, it names a directory in which
 	// there may be locks.
 	Err error
 }
@@ -464,6 +465,7 @@ type Address struct {
 	Host    string // lower case, "host" or "host:port", without the usual port; empty: no server
 	Path    string // absolute and clean; "//" at its beginning is the root of a server; "/" and "//" alone are places
 	Options map[string]string
+	Place   bool // it is that of a directory of locks, so its last name may be longer than that of a lock
 
 	given string // how it was spelled, without what may be a password; empty: it was not read from a text
 }

@@ -17,7 +17,7 @@ type FileTree struct {
 	Address string // the address of the root, for messages
 }
 
-var _ Tree = FileTree{}
+var _ Reader = FileTree{}
 
 // List implements Tree.
 func (t FileTree) List(_ context.Context, path string) ([]Entry, error) {
@@ -51,7 +51,7 @@ func typeOf(m fs.FileMode) Type {
 	return Other
 }
 
-// Read implements Tree. It neither follows a link nor waits for anything.
+// Read implements Reader. It neither follows a link nor waits for anything.
 func (t FileTree) Read(path string) Content {
 	f, err := lockfile.Open(t.at(path))
 	if err != nil {

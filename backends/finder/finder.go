@@ -1,5 +1,6 @@
-// Package finder walks a tree of directories for locks. Only a backend knows what its locks look
-// like, so the walk asks it about each file (FileKind) or directory (DirectoryKind).
+// Package finder finds the locks in a directory, and below it. A kind of locks says what the names in
+// one directory are, and looks at one lock (Kind). The walk is written here, for all kinds and places:
+// how deep it goes, what it cannot look into, what is gone meanwhile, and how many locks are told.
 //
 // A walk keeps in memory the names of one directory and of those above it, and nothing else. What
 // changes during the walk may be missed, or be told as it was before.
@@ -13,6 +14,65 @@ import (
 
 	"locksmith/backends/backend"
 )
+
+// A Place is a backend.Backend whose address may also be that of a directory of locks. Of a kind that
+// is no Place, the lock at the address is all that there is to find.
+type Place interface {
+	// Search says how to look for locks of this kind. After an error, too, the search is closed.
+	Search(ctx context.Context) (Search, error)
+}
+
+// A Search is one look for the locks in a place.
+type Search struct {
+	Kind
+	Tree  Tree // of directories; a FileTree, if they are on a file system
+	Depth int  // how deep to look if nobody says; 0: all
+	// Flat, in a place without directories, tells of the directory of each name that only locks have:
+	// "" is the place, and "a/" is below it. It ends with the error of tell. Then there is no Tree.
+	Flat func(ctx context.Context, tell func(dir string) error) error
+	// Fatal reports whether after this error nothing more can be found out; nil: never.
+	Fatal func(error) bool
+	Close func() // nil: nothing is kept open
+}
+
+// A Kind tells locks of one kind from everything else. A kind leaves out what it has no use for, but
+// for Place and Look.
+type Kind struct {
+	Place backend.Name // where the walk begins, as if that were a lock of this kind
+	// Form is that of directories that are locks, even while they are free.
+	Form backend.Form
+	// File says what a regular file is. nil: nothing of ours.
+	File func(in *Directory, name string, content func() Content) *Found
+	// Beside says what a directory is that is not listed yet: it may be part of a lock beside it. If it
+	// is ours, it is not walked into.
+	Beside func(in *Directory, name string) *Found
+	// Directory says what a directory is that was listed. If it is ours, it is walked into, except for
+	// what is Part of the lock.
+	Directory func(d *Directory) *Found
+	// Part reports whether a name in a lock's directory belongs to the lock.
+	Part func(name string) bool
+	// Look looks at a lock. If it shows nobody, the lock has just gone.
+	Look func(ctx context.Context, f Found) (backend.Report, error)
+}
+
+// A Found is what a kind recognised, so that no other kind is asked: a lock, or part of one.
+type Found struct {
+	Part bool       // it is part of a lock that is told elsewhere
+	Path string     // of the lock, below the place
+	In   *Directory // that the lock is in; nil: it is where the walk begins
+	At   *Directory // the lock's own, as it was listed; nil: it has none now
+	// Options are those of the lock's address, beside what Place has: "?style=dir".
+	Options string
+	// Bare says that nothing of ours is in it. Anybody can make many such locks, and they count only if
+	// no other kinds are looked for.
+	Bare  bool
+	Lasts bool // it stays while it is free
+
+	Address backend.Name // the walk fills it in, for Look
+}
+
+// Name is the name of the lock in its directory.
+func (f Found) Name() string { return f.Path[strings.LastIndexByte(f.Path, '/')+1:] }
 
 // A Type is the type of an entry. Only directories are walked into, and only regular files are
 // opened.
@@ -37,7 +97,12 @@ type Tree interface {
 	// List lists a directory, in no order. Its error can be shown to people, unless it is
 	// fs.ErrNotExist, which says that the directory has just gone.
 	List(ctx context.Context, path string) ([]Entry, error)
-	// Read reads a regular file; see File.
+}
+
+// A Reader is a Tree in which files may be locks.
+type Reader interface {
+	Tree
+	// Read reads a regular file.
 	Read(path string) Content
 }
 
@@ -55,12 +120,16 @@ const MaxText = 8192
 // A Directory is a directory that was listed.
 type Directory struct {
 	Path    string
-	Entries []Entry // in the order of their names
-	full    func() bool
+	In      *Directory // nil: the walk begins here
+	Entries []Entry    // in the order of their names
+	Several bool       // several kinds are looked for
 }
 
-// Full reports that no more foreign locks are told. To look at one closer would be in vain.
-func (d *Directory) Full() bool { return d.full != nil && d.full() }
+// Found is the lock that the directory is.
+func (d *Directory) Found() *Found { return &Found{Path: d.Path, In: d.In, At: d} }
+
+// Lock is the lock of this name in the directory.
+func (d *Directory) Lock(name string) *Found { return &Found{Path: d.Path + "/" + name, In: d} }
 
 // Type returns the type of the entry with this name, if there is one.
 func (d *Directory) Type(name string) (t Type, ok bool) {
@@ -69,13 +138,6 @@ func (d *Directory) Type(name string) (t Type, ok bool) {
 		return Other, false
 	}
 	return d.Entries[i].Type, true
-}
-
-// Lock returns the address and the path of the lock of this name in the directory, if place and
-// root are those of the directory where the walk began.
-func (d *Directory) Lock(place backend.Name, root, name string) (address backend.Name, path string) {
-	below := d.Path + "/" + name
-	return place.Below(below), root + below
 }
 
 // HasDirectory reports whether there is a directory of this name.
@@ -97,52 +159,36 @@ func (d *Directory) Beginning(prefix string) []Entry {
 	return all
 }
 
-// An Answer is what a kind says about a file or directory.
-type Answer struct {
-	Lock *backend.Listed // nil: there is no lock to tell of
-	// LeftOut says, instead of Lock, that there is a foreign lock. The kind did not look at it, because
-	// the directory was Full.
-	LeftOut bool
-	// Mine says that it belongs to a lock of this kind, so that no other kind is asked.
-	Mine bool
+// has reports whether the directory has a form.
+func (d *Directory) has(form backend.Form) bool {
+	return form != nil && !slices.ContainsFunc(form, func(name string) bool { return !d.HasDirectory(name) })
 }
 
-// A FileKind finds locks that are files.
-type FileKind interface {
-	// File is asked about a regular file in a directory.
-	File(ctx context.Context, in *Directory, name string, content func() Content) Answer
-}
-
-// A DirectoryKind finds locks that are directories.
-type DirectoryKind interface {
-	// Beside is asked about a directory that is not listed yet: it may be part of a lock beside
-	// it. If the answer is Mine, the directory is not walked into.
-	Beside(ctx context.Context, in *Directory, name string) Answer
-	// Directory is asked about a directory d that was listed. in is its parent, nil where the
-	// walk begins. If the answer is Mine, d is walked into, except for what is Part of the lock.
-	Directory(ctx context.Context, d, in *Directory) Answer
-	// Part reports whether a name in a lock's directory belongs to the lock.
-	Part(name string) bool
-}
-
-// A Walk is one walk through a tree.
-type Walk struct {
-	Tree            Tree
-	Files           []FileKind
-	Directories     []DirectoryKind
-	backend.Listing // a depth of 0 is no limit
-	// Fatal reports whether after this error nothing more can be found out.
-	Fatal func(error) bool
-
-	seen backend.Quota // how many locks there were so far
-}
-
-// form returns the first of these forms that the directory has, or nil.
-func (d *Directory) form(all []backend.Form) backend.Form {
-	for _, form := range all {
-		if !slices.ContainsFunc(form, func(name string) bool { return !d.HasDirectory(name) }) {
-			return form
+// List tells of the locks that a backend finds at its address, as a backend.Listing says.
+func List(ctx context.Context, b backend.Backend, address string, l backend.Listing) error {
+	place, ok := b.(Place)
+	if !ok {
+		if l.Step != nil {
+			l.Step()
 		}
+		r, err := b.Inspect(ctx)
+		l.Tell(backend.Listed{Lock: address, Report: r, Err: err})
+		return nil
 	}
-	return nil
+	s, err := place.Search(ctx)
+	if s.Close != nil {
+		defer s.Close()
+	}
+	if err != nil {
+		return err
+	}
+	if _, local := s.Tree.(FileTree); !local {
+		l.Step = nil // requests to a server end by themselves
+	}
+	l.Depth = cmp.Or(l.Depth, s.Depth)
+	w := Walk{Tree: s.Tree, Kinds: []Kind{s.Kind}, Listing: l, fatal: s.Fatal}
+	if s.Flat != nil {
+		return w.flat(ctx, s.Flat)
+	}
+	return w.Run(ctx)
 }

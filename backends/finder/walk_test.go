@@ -20,14 +20,19 @@ import (
 	"locksmith/backends/owner"
 )
 
-// textKind takes files with its text for locks.
-type textKind string
-
-func (k textKind) File(_ context.Context, in *Directory, name string, content func() Content) Answer {
-	if content().Text != string(k) {
-		return Answer{}
+// textKind takes files with a text for locks.
+func textKind(text string) Kind {
+	return Kind{
+		File: func(in *Directory, name string, content func() Content) *Found {
+			f := in.Lock(name)
+			f.Lasts = true
+			if content().Text != text {
+				return nil
+			}
+			return f
+		},
+		Look: func(context.Context, Found) (backend.Report, error) { return backend.Report{}, nil },
 	}
-	return Answer{Lock: &backend.Listed{Lock: in.Path + "/" + name}, Mine: true}
 }
 
 // crowd is a made-up tree: some directories, with as many files in each.
@@ -68,7 +73,7 @@ func TestCrowd(t *testing.T) {
 	for _, c := range []crowd{{files: 100_000}, {directories: 1000, files: 100}, {directories: 10, files: 10_000}} {
 		t.Run(fmt.Sprint(c.directories, " times ", c.files), func(t *testing.T) {
 			told, last := 0, ""
-			w := Walk{Tree: &c, Files: []FileKind{textKind("other"), textKind("lock")}}
+			w := Walk{Tree: &c, Kinds: []Kind{textKind("other"), textKind("lock")}}
 			w.Tell = func(l backend.Listed) {
 				if told++; l.Lock <= last {
 					t.Errorf("%s came after %s", l.Lock, last)
@@ -89,17 +94,22 @@ func TestCrowd(t *testing.T) {
 }
 
 // floodKind takes each file for a lock, and "lock" for a record in it.
-type floodKind struct{ looks *int }
-
-func (k floodKind) File(_ context.Context, in *Directory, name string, content func() Content) Answer {
-	l := backend.Listed{Lock: in.Path + "/" + name, Report: backend.Report{Holders: []backend.Holder{{}}}}
-	if content().Text == "lock" {
-		l.Report.Holders[0].Record = &owner.Record{}
-	} else if in.Full() {
-		return Answer{LeftOut: true, Mine: true}
+func floodKind(looks *int) Kind {
+	return Kind{
+		File: func(in *Directory, name string, content func() Content) *Found {
+			f := in.Lock(name)
+			f.Bare = content().Text != "lock"
+			return f
+		},
+		Look: func(_ context.Context, f Found) (backend.Report, error) {
+			*looks++
+			h := backend.Holder{Record: &owner.Record{}}
+			if f.Bare {
+				h.Record = nil
+			}
+			return backend.Report{Holders: []backend.Holder{h}}, nil
+		},
 	}
-	*k.looks++
-	return Answer{Lock: &l, Mine: true}
 }
 
 // TestMost: foreign locks beyond the limit are neither looked at nor told, and hide none with a
@@ -115,7 +125,7 @@ func TestMost(t *testing.T) {
 		{Known: 30, Foreign: 50}:   {80, backend.Quota{Known: 70, Foreign: 850}},
 	} {
 		told, looks := 0, 0
-		w := Walk{Tree: &crowd{directories: 10, files: 100}, Files: []FileKind{floodKind{&looks}}}
+		w := Walk{Tree: &crowd{directories: 10, files: 100}, Kinds: []Kind{floodKind(&looks)}}
 		w.Most, w.Tell = most, func(backend.Listed) { told++ }
 		var left backend.Quota
 		err := w.Run(t.Context())
@@ -133,7 +143,7 @@ func TestMost(t *testing.T) {
 // found walks a real tree and returns what it was told.
 func found(t *testing.T, root string, depth int) (locks, failed []string) {
 	t.Helper()
-	w := Walk{Tree: FileTree{Root: root, Address: "T:" + root}, Files: []FileKind{textKind("lock")}}
+	w := Walk{Tree: FileTree{Root: root, Address: "T:" + root}, Kinds: []Kind{textKind("lock")}}
 	w.Depth = depth
 	w.Tell = func(l backend.Listed) {
 		if l.Lock != "" {
@@ -185,7 +195,7 @@ func TestOthers(t *testing.T) {
 	must(t, os.Mkdir(dir+"/R", 0o755))
 	must(t, os.WriteFile(dir+"/G/1", []byte("lock"), 0o644))
 	var locks []string
-	w := Walk{Tree: FileTree{Root: dir}, Files: []FileKind{textKind("lock")}}
+	w := Walk{Tree: FileTree{Root: dir}, Kinds: []Kind{textKind("lock")}}
 	w.Others = []backend.Form{{"G", "R"}}
 	w.Tell = func(l backend.Listed) { locks = append(locks, l.Lock) }
 	must(t, w.Run(t.Context()))
@@ -201,7 +211,7 @@ func TestUnlistable(t *testing.T) {
 	tree := failing{&crowd{directories: 3, files: 2}, broken}
 	for _, fatal := range []bool{false, true} {
 		var told []string
-		w := Walk{Tree: tree, Files: []FileKind{textKind("")}, Fatal: func(error) bool { return fatal }}
+		w := Walk{Tree: tree, Kinds: []Kind{textKind("")}, fatal: func(error) bool { return fatal }}
 		w.Tell = func(l backend.Listed) {
 			told = append(told, fmt.Sprint(l.Lock, l.Err))
 		}
@@ -215,13 +225,13 @@ func TestUnlistable(t *testing.T) {
 		}
 	}
 	told := 0
-	gone := Walk{Tree: failing{tree.Tree, fs.ErrNotExist}, Files: []FileKind{textKind("")}}
+	gone := Walk{Tree: failing{tree.Reader, fs.ErrNotExist}, Kinds: []Kind{textKind("")}}
 	gone.Tell = func(backend.Listed) { told++ }
 	if err := gone.Run(t.Context()); err != nil || told != 4 {
 		t.Errorf("one has gone: told %d, %v", told, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	w := Walk{Tree: tree, Files: []FileKind{textKind("")}}
+	w := Walk{Tree: tree, Kinds: []Kind{textKind("")}}
 	w.Tell = func(backend.Listed) { cancel() }
 	if err := w.Run(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("after its end: %v", err)
@@ -229,7 +239,7 @@ func TestUnlistable(t *testing.T) {
 }
 
 type failing struct {
-	Tree
+	Reader
 	err error
 }
 
@@ -237,7 +247,23 @@ func (f failing) List(ctx context.Context, path string) ([]Entry, error) {
 	if path == "/000002" {
 		return nil, f.err
 	}
-	return f.Tree.List(ctx, path)
+	return f.Reader.List(ctx, path)
+}
+
+// A single is a kind of locks that are not known by their names.
+type single struct{ backend.Backend }
+
+func (single) Inspect(context.Context) (backend.Report, error) { return backend.Report{Token: 7}, nil }
+
+// TestListSingle: a kind that gives no line for it is listed all the same, by the address of a lock.
+// The look may hang, so it is announced.
+func TestListSingle(t *testing.T) {
+	var steps int
+	var told []backend.Listed
+	must(t, List(t.Context(), single{}, "table:/db", backend.Listing{Step: func() { steps++ }, Tell: func(l backend.Listed) { told = append(told, l) }}))
+	if steps != 1 || len(told) != 1 || told[0].Lock != "table:/db" || told[0].Report.Token != 7 || told[0].Err != nil {
+		t.Errorf("after %d steps the list tells %+v, want the one lock after one step", steps, told)
+	}
 }
 
 func TestBeginning(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 	"locksmith/backends/backendtest"
 	"locksmith/backends/backoff"
 	"locksmith/backends/detached"
+	"locksmith/backends/finder"
 	"locksmith/backends/flocks"
 	"locksmith/backends/lockfile"
 	"locksmith/backends/owner"
@@ -135,7 +136,7 @@ func TestLooksTakeNothing(t *testing.T) {
 		for ctx.Err() == nil {
 			_, _ = l.Inspect(ctx)
 			_ = l.Break(ctx, owner.NewID())
-			_ = l.List(ctx, backend.Listing{Tell: func(backend.Listed) {}})
+			_ = finder.List(ctx, l, "", backend.Listing{Tell: func(backend.Listed) {}})
 			_ = l.Examine(ctx, backend.Examination{}, func(backend.Check) {})
 		}
 	}()

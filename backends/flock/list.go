@@ -11,51 +11,30 @@ import (
 	"locksmith/backends/owner"
 )
 
-// List implements backend.Backend. It takes a file for a lock if somebody has locked it, whatever
-// the file holds, or if there is a holder's record in it.
-func (l *Lock) List(ctx context.Context, listing backend.Listing) error {
-	w := finder.Walk{
-		Tree:    finder.FileTree{Root: l.path, Address: string(l.address)},
-		Files:   []finder.FileKind{kind{l, owner.Here(), flocks.Snapshot(), true}},
-		Listing: listing,
+// Search implements finder.Place. A file is a lock if there is a holder's record in it; or, if no other
+// kinds are looked for, if somebody has locked it, whatever the file holds.
+func (l *Lock) Search(context.Context) (finder.Search, error) {
+	here, look := owner.Here(), flocks.Snapshot()
+	k := finder.Kind{Place: l.address}
+	k.File = func(in *finder.Directory, name string, content func() finder.Content) *finder.Found {
+		f := in.Lock(name)
+		f.Bare, f.Lasts = recordIn(content().Text) == nil, true
+		if !f.Bare || !in.Several && isLocked(look, l.path+f.Path) {
+			return f
+		}
+		return nil
 	}
-	return w.Run(ctx)
-}
-
-// Kind returns this kind of lock for a walk below a directory that looks for locks of all kinds. Only
-// a file with a record counts there.
-func Kind(dir string) finder.FileKind {
-	place := backend.Address{Scheme: Scheme, Path: dir}
-	return kind{&Lock{address: place.Name(), path: dir}, owner.Here(), flocks.Snapshot(), false}
-}
-
-type kind struct {
-	place *Lock // the directory where the walk begins, as if it were a lock
-	here  owner.Place
-	look  look
-	any   bool // a file without a record is a lock, too, while it is locked
-}
-
-// File implements finder.FileKind.
-func (k kind) File(_ context.Context, in *finder.Directory, name string, content func() finder.Content) finder.Answer {
-	l := *k.place
-	l.address, l.path = in.Lock(l.address, l.path, name)
-	known := recordIn(content().Text) != nil
-	switch {
-	case !known && !k.isLocked(l.path):
-		return finder.Answer{}
-	case !known && in.Full():
-		return finder.Answer{LeftOut: true, Mine: true}
+	k.Look = func(_ context.Context, f finder.Found) (backend.Report, error) {
+		at := *l
+		at.address, at.path = f.Address, l.path+f.Path
+		r, err := at.report(here, look)
+		r.Success = at.lastSuccess()
+		return r, err
 	}
-	r, err := l.report(k.here, k.look)
-	r.Success = l.lastSuccess()
-	return finder.Answer{Lock: &backend.Listed{Lock: string(l.address), Report: r, Err: err}, Mine: true}
+	return finder.Search{Tree: finder.FileTree{Root: l.path, Address: string(l.address)}, Kind: k}, nil
 }
 
-func (k kind) isLocked(path string) bool {
-	if !k.any {
-		return false
-	}
-	seen, err := k.look(path)
+func isLocked(look look, path string) bool {
+	seen, err := look(path)
 	return err == nil && seen.Held()
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/finder"
 	"locksmith/backends/mkdirlock"
 	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/protocol"
@@ -16,7 +17,7 @@ import (
 func tellsOf(t *testing.T, d *Dir) (locks []string, err error) {
 	t.Helper()
 	l := mkdirlock.Lock{NewDir: func() dirs.Dir { return d }, Name: "L", Address: "ftp:L", Depth: 1}
-	err = l.Here().List(soon(t), backend.Listing{Tell: func(f backend.Listed) {
+	err = finder.List(soon(t), l.Here(), "ftp:L", backend.Listing{Tell: func(f backend.Listed) {
 		if f.Err != nil {
 			t.Error(f.Err)
 		}

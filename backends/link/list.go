@@ -10,69 +10,42 @@ import (
 	"locksmith/backends/finder"
 )
 
-// List implements backend.Backend. Files of other tools with a pid alone are locks to it, too.
-func (l *Lock) List(ctx context.Context, listing backend.Listing) error {
-	w := finder.Walk{
-		Tree:    finder.FileTree{Root: l.Path, Address: string(l.Address)},
-		Files:   []finder.FileKind{kind{l, true}},
-		Listing: listing,
+// Search implements finder.Place.
+func (l *Lock) Search(context.Context) (finder.Search, error) {
+	look := func(_ context.Context, f finder.Found) (backend.Report, error) {
+		at := *l
+		at.Name, at.Address = f.Name(), f.Address
+		fs := &directory{path: l.Path + f.In.Path}
+		defer fs.Close()
+		return at.inspect(fs, claimsOf(f.In, at.Name))
 	}
-	return w.Run(ctx)
+	return finder.Search{Tree: finder.FileTree{Root: l.Path, Address: string(l.Address)},
+		Kind: finder.Kind{Place: l.Address, File: recognise, Look: look}}, nil
 }
 
-// Kind knows the locks below a directory that hold a record of ours, or for which one of ours
-// waits.
-func Kind(dir string) finder.FileKind {
-	place := Lock{Path: dir, Address: backend.Address{Scheme: Scheme, Path: dir}.Name()}
-	return kind{place.Here(), false}
-}
-
-type kind struct {
-	place *Lock // as if the directory were one
-	pids  bool  // a file with a pid alone is a lock, too
-}
-
-// File implements finder.FileKind. A lock that is free but waited for is told at its first
-// claim.
-func (k kind) File(_ context.Context, in *finder.Directory, name string, content func() finder.Content) finder.Answer {
+// recognise says what a file is. Files of other tools, with a pid alone, may be locks, too. A lock that
+// is free but waited for is told at its first claim.
+func recognise(in *finder.Directory, name string, content func() finder.Content) *finder.Found {
 	if isEntryName(name) {
-		return finder.Answer{Mine: true}
+		return &finder.Found{Part: true}
 	}
 	if lock, ok := lockOfClaim(name); ok {
+		f := in.Lock(lock)
 		_, there := in.Type(lock)
-		if claims := claimsOf(in, lock); there || claims[0] != name {
-			return finder.Answer{Mine: true}
-		}
-		return k.look(in, lock)
+		f.Part = there || claimsOf(in, lock)[0] != name
+		return f
 	}
-	claimed := len(claimsOf(in, name)) > 0
-	switch {
-	case !claimed && !k.ours(content()):
-		return finder.Answer{}
-	case !claimed && in.Full() && parse(content().Text).Record == nil:
-		return finder.Answer{LeftOut: true, Mine: true}
+	f := in.Lock(name)
+	if len(claimsOf(in, name)) > 0 {
+		return f
 	}
-	return k.look(in, name)
-}
-
-func (k kind) ours(seen finder.Content) bool {
-	if seen.Err != nil || seen.Marked {
-		return false
-	}
+	seen := content()
 	c := parse(seen.Text)
-	return c.Record != nil || c.PID != 0 && k.pids
-}
-
-func (k kind) look(in *finder.Directory, name string) finder.Answer {
-	l := *k.place
-	l.Name, l.Address = name, l.Address.Below(in.Path+"/"+name)
-	fs := &directory{path: l.Path + in.Path}
-	defer fs.Close()
-	r, err := l.inspect(fs, claimsOf(in, name))
-	if err == nil && len(r.Holders) == 0 && len(r.Waiters) == 0 {
-		return finder.Answer{Mine: true} // it has just gone
+	if seen.Err != nil || seen.Marked || c.Record == nil && c.PID == 0 {
+		return nil
 	}
-	return finder.Answer{Lock: &backend.Listed{Lock: string(l.Address), Report: r, Err: err}, Mine: true}
+	f.Bare = c.Record == nil
+	return f
 }
 
 // claimsOf returns the names of the claims of a lock.

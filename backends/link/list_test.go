@@ -21,7 +21,7 @@ import (
 func listedIn(t *testing.T, dir string) (all map[string][2]int, order []string) {
 	t.Helper()
 	all = map[string][2]int{}
-	err := openLock(t, dir).List(t.Context(), backend.Listing{Tell: func(l backend.Listed) {
+	err := finder.List(t.Context(), openLock(t, dir), "link:"+dir, backend.Listing{Tell: func(l backend.Listed) {
 		mustWork(t, l.Err)
 		all[l.Lock] = [2]int{len(l.Report.Holders), len(l.Report.Waiters)}
 		order = append(order, l.Lock)
@@ -79,7 +79,9 @@ func TestListKnowsLocks(t *testing.T) {
 	mustWork(t, unix.Chmod(filepath.Join(dir, "local"), 0o644|unix.S_ISVTX))
 	mustWork(t, os.Symlink("L", filepath.Join(dir, "symbolic")))
 	var among []string
-	w := finder.Walk{Tree: finder.FileTree{Root: dir}, Files: []finder.FileKind{Kind(dir)}}
+	s, err := openLock(t, dir).Search(t.Context())
+	mustWork(t, err)
+	w := finder.Walk{Tree: s.Tree, Kinds: []finder.Kind{s.Kind}, Several: true}
 	w.Tell = func(l backend.Listed) {
 		mustWork(t, l.Err)
 		among = append(among, strings.TrimPrefix(l.Lock, "link:"+dir+"/"))

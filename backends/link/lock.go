@@ -54,7 +54,7 @@ func Open(a backend.Address) (backend.Backend, error) {
 		Name:  name, Path: a.Path, Address: a.Name(), Each: 2 * time.Millisecond,
 		Ahead: a.Options["touch"] == "ahead", OneMachine: a.Options["pids"] == "local",
 	}
-	if len(name)+longestMark > maxName {
+	if len(name)+longestMark > maxName && !a.Place {
 		return nil, l.Address.Usage("read address", fmt.Sprintf("the name is longer than %d bytes", maxName-longestMark),
 			"choose a shorter one: files beside it are called after it")
 	}

@@ -49,40 +49,35 @@ func TestListKnowsLocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	ours := []string{"a\nb%25%3Fc", "half", "held"}
-	if have := listed(t, dir, Kind(dir)); !slices.Equal(have, ours) {
+	if have := listed(t, dir, true); !slices.Equal(have, ours) {
 		t.Errorf("of all kinds: %q", have)
 	}
 	alone := []string{"a\nb%25%3Fc", "blanks", "empty", "half", "held", "pid"}
-	if have := listed(t, dir, nil); !slices.Equal(have, alone) {
+	if have := listed(t, dir, false); !slices.Equal(have, alone) {
 		t.Errorf("of this kind: %q", have)
 	}
 	if err := h.Release(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if have := listed(t, dir, Kind(dir)); slices.Contains(have, "held") {
+	if have := listed(t, dir, true); slices.Contains(have, "held") {
 		t.Errorf("after the release: %q", have)
 	}
 }
 
 // listed returns the locks that a kind finds in a directory, by their addresses below that
-// directory. If kind is nil, it lists as the directory's address does.
-func listed(t *testing.T, dir string, kind finder.FileKind) (all []string) {
+// directory. all says whether other kinds are looked for, too.
+func listed(t *testing.T, dir string, all bool) (locks []string) {
 	t.Helper()
 	tell := func(l backend.Listed) {
 		if l.Err != nil || len(l.Report.Holders) != 1 {
 			t.Errorf("the listing shows %s with %+v and the error %v, want one holder", l.Lock, l.Report, l.Err)
 		}
-		all = append(all, strings.TrimPrefix(l.Lock, Scheme+":"+dir+"/"))
+		locks = append(locks, strings.TrimPrefix(l.Lock, Scheme+":"+dir+"/"))
 	}
-	err := error(nil)
-	if kind == nil {
-		err = openLock(t, dir).(*Lock).List(t.Context(), backend.Listing{Tell: tell})
-	} else {
-		w := finder.Walk{Tree: finder.FileTree{Root: dir}, Files: []finder.FileKind{kind}, Listing: backend.Listing{Tell: tell}}
-		err = w.Run(t.Context())
-	}
-	if err != nil {
+	s, err := openLock(t, dir).(*Lock).Search(t.Context())
+	w := finder.Walk{Tree: s.Tree, Kinds: []finder.Kind{s.Kind}, Several: all, Listing: backend.Listing{Tell: tell}}
+	if err := errors.Join(err, w.Run(t.Context())); err != nil {
 		t.Fatal(err)
 	}
-	return all
+	return locks
 }

@@ -143,7 +143,7 @@ func TestSuccessStays(t *testing.T) {
 		backendtest.MustWork(t, os.Remove(beside))
 		f, err := lockfile.Create(beside)
 		backendtest.MustWork(t, err, f.Write(begun), f.Close())
-		if found := listed(t, filepath.Dir(path), Kind(filepath.Dir(path))); len(found) != 1 {
+		if found := listed(t, filepath.Dir(path), true); len(found) != 1 {
 			t.Errorf("beside a half-written success %q the listing has %q, want the lock alone", begun, found)
 		}
 		backendtest.MustWork(t, l.RecordSuccess(t.Context(), h))

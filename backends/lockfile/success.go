@@ -61,6 +61,9 @@ func (s Successes) List(context.Context) ([]success.Mark, error) {
 	return []success.Mark{m}, nil
 }
 
+// IsSuccess reports whether the text of a file looks like a success.
+func IsSuccess(text string) bool { return strings.HasPrefix(text, wordSuccess+" ") }
+
 // Read implements success.Store.
 func (Successes) Read(context.Context, *success.Mark) error { return nil }
 
@@ -147,12 +150,12 @@ func replaceSuccess(path, text string) error {
 // write has our mark.
 func mayReplace(path string) error {
 	st, old, err := readSuccess(path)
-	switch begun := wordSuccess + " "; {
+	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
 		return err
-	case !strings.HasPrefix(old, begun) && !(st.Marked && strings.HasPrefix(begun, old)):
+	case !IsSuccess(old) && !(st.Marked && strings.HasPrefix(wordSuccess+" ", old)):
 		return fmt.Errorf("%s is there and is none of ours: move it away", path)
 	}
 	return nil

@@ -17,7 +17,7 @@ import (
 func (l *Lock) Inspect(ctx context.Context) (backend.Report, error) {
 	dir := l.NewDir()
 	defer dir.Close()
-	i := inspection{lock: l, dir: dir, others: l.newOthers(dir, backend.Request{Clock: clock.Boot{}})}
+	i := l.inspection(dir)
 	err := i.look(ctx, dir)
 	return i.report, err
 }
@@ -28,6 +28,10 @@ type inspection struct {
 	dir    dirs.Dir
 	others watch.Others[spot]
 	report backend.Report
+}
+
+func (l *Lock) inspection(dir dirs.Dir) *inspection {
+	return &inspection{lock: l, dir: dir, others: l.newOthers(dir, backend.Request{Clock: clock.Boot{}})}
 }
 
 func (i *inspection) look(ctx context.Context, dir dirs.Dir) error {

@@ -8,31 +8,25 @@ import (
 	"strings"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/clock"
 	"locksmith/backends/finder"
 	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/mkdirlock/labels"
 	"locksmith/protocol"
 )
 
-// List implements backend.Backend. An empty directory is a lock that somebody unknown
-// holds. With DirStyle, only locks of that style are told of.
-func (l *Lock) List(ctx context.Context, listing backend.Listing) error {
+// Search implements finder.Place. With DirStyle, only locks of that style are found.
+func (l *Lock) Search(context.Context) (finder.Search, error) {
 	dir := l.NewDir()
-	defer dir.Close()
-	w := finder.Walk{
-		Directories: []finder.DirectoryKind{listKind{place: l, dir: dir, empty: true}},
-		Listing:     listing,
-	}
+	place, _, _ := strings.Cut(string(l.Address), "?")
+	k := lister{l, dir}
+	s := finder.Search{Depth: l.Depth, Close: dir.Close,
+		Kind: finder.Kind{Place: backend.Name(place), Beside: k.beside, Directory: k.directory, Part: isPart, Look: k.look}}
 	if r, ok := dir.(dirs.Rooted); ok {
-		w.Tree = finder.FileTree{Root: r.Root(l.Name), Address: string(l.Address)}
+		s.Tree = finder.FileTree{Root: r.Root(l.Name), Address: string(l.Address)}
 	} else {
-		w.Tree, w.Fatal, w.Step = dirTree{l, dir}, dirs.Passing, nil // all goes over one connection
+		s.Tree, s.Fatal = dirTree{l, dir}, dirs.Passing
 	}
-	if w.Depth == 0 {
-		w.Depth = l.Depth
-	}
-	return w.Run(ctx)
+	return s, nil
 }
 
 // A dirTree is a Dir as a tree of directories.
@@ -92,71 +86,50 @@ func (t dirTree) gone(ctx context.Context, name string) bool {
 	return err == nil && !there
 }
 
-// Read implements finder.Tree: no lock here is a file.
-func (dirTree) Read(string) finder.Content { return finder.Content{} }
-
-// A listKind recognizes our locks among directories.
-type listKind struct {
+// A lister recognises locks among directories.
+type lister struct {
 	place *Lock // the directory of locks, as if it were a lock itself
 	dir   dirs.Dir
-	empty bool // an empty directory is a lock, too
 }
 
-// at is the lock at a path below the place, in one of the styles.
-func (k listKind) at(path string, style Style) *Lock {
-	l := *k.place
-	place, _, _ := strings.Cut(string(l.Address), "?")
-	l.Name, l.Address, l.Style = l.Name+path, backend.Name(place).Below(path), style
-	if style == DirStyle {
-		l.Address += "?style=dir"
-		if !l.Tokens {
-			l.Address += "&tokens=no"
-		}
-	}
-	return &l
-}
-
-// Beside implements finder.DirectoryKind. A plain lock that is free but waited for has no
+// beside says what a directory is by its name. A plain lock that is free but waited for has no
 // directory: it is told of at its first reservation.
-func (k listKind) Beside(ctx context.Context, in *finder.Directory, name string) finder.Answer {
+func (k lister) beside(in *finder.Directory, name string) *finder.Found {
 	lock, ok := labels.LockOfReservation(name)
-	switch {
-	case labels.IsScratch(name):
-		return finder.Answer{Mine: true}
-	case !ok:
-		return finder.Answer{}
-	case in.HasDirectory(lock), k.place.Style == DirStyle, reservationsOf(in, lock)[0] != name:
-		return finder.Answer{Mine: true}
+	if !ok && !labels.IsScratch(name) {
+		return nil
 	}
-	return k.plain(ctx, in.Path+"/"+lock, nil, reservationsOf(in, lock))
+	f := in.Lock(lock)
+	f.Part = !ok || in.HasDirectory(lock) || k.place.Style == DirStyle || reservationsOf(in, lock)[0] != name
+	return f
 }
 
-// Directory implements finder.DirectoryKind.
-func (k listKind) Directory(ctx context.Context, d, in *finder.Directory) finder.Answer {
-	names := subdirectories(d.Entries)
-	empty := k.empty && len(d.Entries) == 0
+// directory says what a directory is by the names in it. An empty one may be a lock that somebody
+// unknown holds.
+func (k lister) directory(d *finder.Directory) *finder.Found {
+	f := d.Found()
+	entries := len(labels.EntriesIn(subdirectories(d.Entries))) > 0
 	switch {
 	case k.isDirStyle(d):
-		return k.see(ctx, k.at(d.Path, DirStyle), func(i *inspection, dir dirs.Dir) error { return i.all(ctx, dir, names) })
+		f.Options, f.Lasts = "?style=dir", true
+		if !k.place.Tokens {
+			f.Options += "&tokens=no"
+		}
 	case k.place.Style == DirStyle:
-		return finder.Answer{}
-	case in == nil && len(labels.EntriesIn(names)) > 0:
-		return k.see(ctx, k.at("", PlainStyle), func(i *inspection, dir dirs.Dir) error { return i.look(ctx, dir) })
-	case in == nil:
-		return finder.Answer{} // the search begins in a place for locks, not in a lock
+		return nil
+	case d.In == nil && !entries:
+		return nil // the search begins in a place for locks, not in a lock
+	case !entries && len(reservationsOf(d.In, f.Name())) == 0:
+		f.Bare = true
+		if len(d.Entries) > 0 {
+			return nil
+		}
 	}
-	waiters := reservationsOf(in, d.Path[strings.LastIndexByte(d.Path, '/')+1:])
-	if len(labels.EntriesIn(names)) == 0 && len(waiters) == 0 && !empty {
-		return finder.Answer{}
-	}
-	if empty && len(waiters) == 0 && d.Full() {
-		return finder.Answer{LeftOut: true, Mine: true}
-	}
-	return k.plain(ctx, d.Path, d, waiters)
+	return f
 }
 
-// Part implements finder.DirectoryKind.
-func (k listKind) Part(name string) bool {
+// isPart reports whether a name in a lock's directory belongs to the lock.
+func isPart(name string) bool {
 	_, ok := labels.ParseEntry(name)
 	return ok || labels.IsDirStyle(dirs.Entry{Name: name})
 }
@@ -164,7 +137,7 @@ func (k listKind) Part(name string) bool {
 // isDirStyle reports that a directory is a lock in dir style. That a directory called "lock" is
 // in it proves nothing, for a plain lock may have that name; unless only locks in dir style are
 // asked for, and nothing else is in it.
-func (k listKind) isDirStyle(d *finder.Directory) bool {
+func (k lister) isDirStyle(d *finder.Directory) bool {
 	parts, proven := 0, false
 	for _, e := range d.Entries {
 		if e.Type == finder.Subdirectory && labels.IsDirStyle(dirs.Entry{Name: e.Name}) {
@@ -175,34 +148,42 @@ func (k listKind) isDirStyle(d *finder.Directory) bool {
 	return proven || k.place.Style == DirStyle && parts > 0 && parts == len(d.Entries)
 }
 
-// plain tells of a plain lock: d is its directory, nil if there is none.
-func (k listKind) plain(ctx context.Context, path string, d *finder.Directory, waiters []string) finder.Answer {
-	l := k.at(path, PlainStyle)
-	return k.see(ctx, l, func(i *inspection, _ dirs.Dir) error {
-		if d != nil {
-			var names []string
-			for _, e := range d.Entries {
-				names = append(names, e.Name)
-			}
-			if err := i.holders(ctx, names); err != nil {
-				return err
-			}
-		}
-		parent := l.Name[:strings.LastIndexByte(l.Name, '/')+1]
-		for n := range waiters {
-			waiters[n] = parent + waiters[n]
-		}
-		return i.reservations(ctx, waiters)
-	})
+// look goes by the names that were listed already: each listing may be a request.
+func (k lister) look(ctx context.Context, f finder.Found) (backend.Report, error) {
+	l := *k.place
+	l.Name, l.Address, l.Style = l.Name+f.Path, f.Address, PlainStyle
+	if f.Options != "" {
+		l.Style = DirStyle
+	}
+	i := l.inspection(k.dir)
+	var err error
+	switch {
+	case l.Style == DirStyle:
+		err = i.all(ctx, k.dir, subdirectories(f.At.Entries))
+	case f.In == nil:
+		err = i.look(ctx, k.dir)
+	default:
+		err = i.plain(ctx, f)
+	}
+	return i.report, err
 }
 
-func (k listKind) see(ctx context.Context, l *Lock, look func(*inspection, dirs.Dir) error) finder.Answer {
-	i := inspection{lock: l, dir: k.dir, others: l.newOthers(k.dir, backend.Request{Clock: clock.Boot{}})}
-	err := look(&i, k.dir)
-	if err == nil && l.Style == PlainStyle && len(i.report.Holders) == 0 && len(i.report.Waiters) == 0 {
-		return finder.Answer{Mine: true} // it has just gone
+// plain sees who has a plain lock, and who waits for it.
+func (i *inspection) plain(ctx context.Context, f finder.Found) error {
+	if f.At != nil {
+		var names []string
+		for _, e := range f.At.Entries {
+			names = append(names, e.Name)
+		}
+		if err := i.holders(ctx, names); err != nil {
+			return err
+		}
 	}
-	return finder.Answer{Lock: &backend.Listed{Lock: string(l.Address), Report: i.report, Err: err}, Mine: true}
+	waiters := reservationsOf(f.In, f.Name())
+	for n := range waiters {
+		waiters[n] = strings.TrimSuffix(i.lock.Name, f.Name()) + waiters[n]
+	}
+	return i.reservations(ctx, waiters)
 }
 
 // subdirectories are the names of the directories among these.

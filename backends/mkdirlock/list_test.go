@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/finder"
 	"locksmith/backends/mkdirlock/labels"
 )
 
@@ -51,7 +52,7 @@ func TestList(t *testing.T) {
 		l, err := Open(a)
 		mustWork(t, err)
 		var have []string
-		err = lockOf(l).List(t.Context(), backend.Listing{Others: []backend.Form{{"G", "R"}}, Tell: func(f backend.Listed) {
+		err = finder.List(t.Context(), l, a.String(), backend.Listing{Others: []backend.Form{{"G", "R"}}, Tell: func(f backend.Listed) {
 			mustWork(t, f.Err)
 			lock := strings.TrimPrefix(f.Lock, "mkdir:"+dir)
 			have = append(have, fmt.Sprint(lock, " ", len(f.Report.Holders), " ", len(f.Report.Waiters), " ", f.Report.Token))

@@ -4,12 +4,10 @@ package mkdirlock
 
 import (
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/finder"
 	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/mkdirlock/disk"
 )
@@ -30,10 +28,4 @@ func Open(a backend.Address) (backend.Backend, error) {
 	l.Pace = Pace{Min: time.Millisecond, Max: 250 * time.Millisecond, Look: time.Second,
 		Each: 2 * time.Millisecond, Crowd: 64 * time.Millisecond}
 	return l.Backend(), nil
-}
-
-// Kind recognizes locks of this package below a directory.
-func Kind(dir string) finder.DirectoryKind {
-	l := Lock{Name: strings.TrimPrefix(dir, "/"), Tokens: true, Address: backend.Address{Scheme: Scheme, Path: dir}.Name()}
-	return listKind{place: l.Here(), dir: disk.New("/", func() bool { return false })}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/finder"
 )
 
 // TestList: a lock is known by the names that the algorithm gives its two directories.
@@ -22,7 +23,7 @@ func TestList(t *testing.T) {
 		t.Fatal(err)
 	}
 	var all []string
-	err = l.List(t.Context(), backend.Listing{Tell: func(l backend.Listed) { all = append(all, l.Lock) }})
+	err = finder.List(t.Context(), l, "", backend.Listing{Tell: func(l backend.Listed) { all = append(all, l.Lock) }})
 	want := "nfs:" + dir + "/L"
 	if err != nil || len(all) != 2 || all[0] != want+"?create=no" || all[1] != want+"/more?create=no" {
 		t.Errorf("list finds %v, %q", err, all)

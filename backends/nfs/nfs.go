@@ -78,23 +78,10 @@ func (l *lock) NewestToken(ctx context.Context) (uint64, error) {
 	return l.Lock.NewestToken(ctx)
 }
 
-// List implements backend.Backend.
-func (l *lock) List(ctx context.Context, listing backend.Listing) error {
-	w := finder.Walk{
-		Tree:        finder.FileTree{Root: l.path, Address: string(l.Address)},
-		Directories: []finder.DirectoryKind{l.kind()},
-		Listing:     listing,
-	}
-	return w.Run(ctx)
-}
-
-// Kind recognizes the lock directories of nfs: below a directory.
-func Kind(dir string) finder.DirectoryKind {
-	return newLock(backend.Address{Scheme: Scheme, Path: dir}).kind()
-}
-
-func (l *lock) kind() finder.DirectoryKind {
-	return symlinks.Kind{Place: l.Lock, At: func(path string) symlinks.Dir { return &directory{path: l.path + path} }}
+// Search implements finder.Place.
+func (l *lock) Search(context.Context) (finder.Search, error) {
+	return finder.Search{Tree: finder.FileTree{Root: l.path, Address: string(l.Address)},
+		Kind: l.Kind(func(path string) symlinks.Dir { return &directory{path: l.path + path} })}, nil
 }
 
 // An attempt looks at its place first. That is part of Try, because a place on a

@@ -15,6 +15,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
+	"locksmith/backends/finder"
 	"locksmith/backends/generation/objects"
 	"locksmith/protocol"
 	"locksmith/test/s3server"
@@ -444,7 +445,7 @@ func TestList(t *testing.T) {
 		backendtest.MustRelease(t, h)
 	}
 	found := func(depth int) (all []string) {
-		backendtest.MustWork(t, mustOpen(t, strings.Replace(address, "locks/l", "locks", 1)).List(t.Context(), backend.Listing{Depth: depth, Tell: func(l backend.Listed) {
+		backendtest.MustWork(t, finder.List(t.Context(), mustOpen(t, strings.Replace(address, "locks/l", "locks", 1)), "", backend.Listing{Depth: depth, Tell: func(l backend.Listed) {
 			backendtest.MustWork(t, l.Err)
 			path, _, _ := strings.Cut(l.Lock, "?")
 			all = append(all, strings.Repeat("held ", len(l.Report.Holders))+path)

@@ -2,46 +2,36 @@ package s3
 
 import (
 	"context"
-	"maps"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/finder"
 	"locksmith/backends/generation/objects"
 )
 
-// List implements backend.Backend. A bucket has no directories. So List lists all keys below the
-// prefix, and those that only locks have tell where locks are.
-func (l *lock) List(ctx context.Context, listing backend.Listing) error {
-	places := map[string]bool{} // prefixes of locks, relative to ours
-	var kept backend.Haul       // bounds what is kept; all that belongs to no lock passes by
-	err := store{l.bucket, l.path}.pages(ctx, func(page []types.Object) error {
-		for _, o := range page {
-			dir, name := path.Split(strings.TrimPrefix(aws.ToString(o.Key), l.path))
-			if !objects.IsPart(name) || listing.Depth > 0 && strings.Count(dir, "/") > listing.Depth || places[dir] {
-				continue
+// Search implements finder.Place. A bucket has no directories. So all keys below the prefix are listed,
+// and those that only locks have tell where locks are.
+func (l *lock) Search(context.Context) (finder.Search, error) {
+	flat := func(ctx context.Context, tell func(dir string) error) error {
+		return store{l.bucket, l.path}.pages(ctx, func(page []types.Object) error {
+			for _, o := range page {
+				dir, name := path.Split(strings.TrimPrefix(aws.ToString(o.Key), l.path))
+				if !objects.IsPart(name) {
+					continue
+				}
+				if err := tell(dir); err != nil {
+					return err
+				}
 			}
-			places[dir] = true
-			if err := kept.Take(1, len(dir)); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return err
+			return nil
+		})
 	}
-	for _, dir := range slices.Sorted(maps.Keys(places)) {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		address := string(l.Address.Below(strings.TrimSuffix("/"+dir, "/")))
-		r, err := l.bucket.lock(address, l.path+dir).Inspect(ctx)
-		listing.Tell(backend.Listed{Lock: address, Report: r, Err: err})
+	look := func(ctx context.Context, f finder.Found) (backend.Report, error) {
+		return l.bucket.lock(string(f.Address), l.path+strings.TrimPrefix(f.Path+"/", "/")).Inspect(ctx)
 	}
-	return nil
+	return finder.Search{Flat: flat, Kind: finder.Kind{Place: l.Address, Look: look}}, nil
 }

@@ -3,32 +3,20 @@
 package sftp
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io/fs"
 
-	"locksmith/backends/backend"
 	"locksmith/backends/finder"
 	"locksmith/backends/generation/symlinks"
 )
 
-// List implements backend.Backend. It looks one level deep if it is not told otherwise.
-func (l *lock) List(ctx context.Context, listing backend.Listing) error {
+// Search implements finder.Place.
+func (l *lock) Search(ctx context.Context) (finder.Search, error) {
 	u := l.use()
-	defer u.close()
-	if _, err := u.dir.connected(ctx); err != nil {
-		return err
-	}
-	listing.Depth = cmp.Or(listing.Depth, 1)
-	listing.Others = nil // they would be that of nfs:, which is our own form
-	w := finder.Walk{
-		Tree: walked{u.dir},
-		Directories: []finder.DirectoryKind{symlinks.Kind{Place: *u.algorithm,
-			At: func(path string) symlinks.Dir { return newSymlinkDir(u.dir.below("."+path), false) }}},
-		Listing: listing,
-	}
-	return w.Run(ctx)
+	_, err := u.dir.connected(ctx)
+	return finder.Search{Tree: walked{u.dir}, Depth: 1, Close: u.close,
+		Kind: u.algorithm.Kind(func(path string) symlinks.Dir { return newSymlinkDir(u.dir.below("."+path), false) })}, err
 }
 
 // walked is the tree below a lock's path. It implements finder.Tree.
@@ -55,6 +43,3 @@ func (w walked) List(ctx context.Context, path string) ([]finder.Entry, error) {
 	}
 	return entries, nil
 }
-
-// Read implements finder.Tree. No kind of lock on a server asks for it.
-func (walked) Read(string) finder.Content { return finder.Content{Err: errors.ErrUnsupported} }

@@ -7,6 +7,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
+	"locksmith/backends/finder"
 	"locksmith/backends/generation/symlinks"
 )
 
@@ -20,8 +21,8 @@ func TestList(t *testing.T) {
 	place := f.open(t)
 	place.server = f.server(t, a)
 	var found []backend.Listed
-	err := place.List(t.Context(), backend.Listing{
-		Others: []backend.Form{{symlinks.Generations, symlinks.Reservations}},
+	err := finder.List(t.Context(), place, "", backend.Listing{
+		Others: []backend.Form{symlinks.Form()},
 		Tell:   func(l backend.Listed) { found = append(found, l) },
 	})
 	if err != nil || len(found) != 1 || found[0].Lock != testAddress.String() || len(found[0].Report.Holders) != 1 || found[0].Report.Holders[0].ID != h.ID() {

@@ -47,7 +47,7 @@ var allowed = map[string][]string{
 	"backends/local":             {"protocol", "backends/backend", "backends/watch", "backends/success", "backends/lockfile", "backends/flocks", "backends/owner", "backends/clock", "backends/process", "backends/posix", "backends/doctor", "backends/backoff", "backends/finder"},
 	"backends/flock":             {"protocol", "backends/backend", "backends/watch", "backends/success", "backends/lockfile", "backends/flocks", "backends/owner", "backends/clock", "backends/process", "backends/posix", "backends/doctor", "backends/backoff", "backends/finder", "backends/detached"},
 	"backends/nfs":               {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process", "backends/generation/symlinks", "backends/posix", "backends/doctor", "backends/finder"},
-	"backends/s3":                {"protocol", "backends/backend", "backends/backoff", "backends/clock", "backends/doctor", "backends/owner", "backends/process", "backends/generation/objects"},
+	"backends/s3":                {"protocol", "backends/backend", "backends/backoff", "backends/clock", "backends/doctor", "backends/finder", "backends/owner", "backends/process", "backends/generation/objects"},
 	"backends/detached":          {"backends/backend", "backends/clock"},
 	"backends/servers":           {"protocol", "backends/backend", "backends/backoff", "backends/clock"},
 	"backends/member":            {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/detached"},

@@ -14,7 +14,6 @@ import (
 // A whole is a Lock as a backend, without what its bucket is asked for.
 type whole struct{ *Lock }
 
-func (whole) List(context.Context, backend.Listing) error { panic("not of a lock alone") }
 func (whole) Examine(context.Context, backend.Examination, backend.Tell) error {
 	panic("not of a lock alone")
 }

@@ -38,8 +38,13 @@
 // shared.go.
 package symlinks
 
+import "locksmith/backends/backend"
+
 // The two subdirectories of a lock directory.
 const (
 	Generations  = "G"
 	Reservations = "R"
 )
+
+// Form is that of lock directories, by which they are known.
+func Form() backend.Form { return backend.Form{Generations, Reservations} }

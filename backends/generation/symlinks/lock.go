@@ -11,8 +11,8 @@ import (
 	"locksmith/backends/process"
 )
 
-// A Lock is one lock directory. It has the methods of a backend.Backend except List and Examine:
-// those belong to the place.
+// A Lock is one lock directory. It has the methods of a backend.Backend except Examine, which
+// belongs to the place.
 type Lock struct {
 	owner.Env
 	Dir     Dir

@@ -145,12 +145,6 @@ func (t table) Break(_ context.Context, who string) error {
 	})
 }
 
-func (t table) List(ctx context.Context, l backend.Listing) error {
-	r, err := t.Inspect(ctx)
-	l.Tell(backend.Listed{Lock: t.name(), Report: r, Err: err})
-	return nil
-}
-
 func (t table) NewestToken(context.Context) (uint64, error) { return 0, backend.ErrNoTokens }
 func (t table) Examine(_ context.Context, _ backend.Examination, tell backend.Tell) error {
 	tell.Fit("transactions", "the database has them")
