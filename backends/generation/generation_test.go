@@ -59,13 +59,6 @@ func TestNames(t *testing.T) {
 			}
 		}
 	}
-	n := owner.Note{ID: id, Lease: time.Minute}
-	if got, ok := ParseNoteName(NoteName(n)); !ok || got.ID != n.ID || got.Lease != n.Lease {
-		t.Errorf("ParseNoteName of %s: %+v, %t; want the note's id and lease", NoteName(n), got, ok)
-	}
-	if got, ok := ParseNoteName(n.Name()); ok {
-		t.Errorf("ParseNoteName takes %s for a note: %+v", n.Name(), got)
-	}
 }
 
 // A thing names what a test watches.

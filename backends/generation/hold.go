@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"locksmith/backends/notes"
 	"locksmith/backends/owner"
 	"locksmith/backends/tokens"
 	"locksmith/backends/watch"
@@ -15,11 +16,11 @@ type Held[T fmt.Stringer, C Reservation] struct {
 	Number uint64          // of the generation
 	Old    tokens.Numbers  // the generations that there were
 	Others watch.Others[T] // for Tend only
-	Texts  Texts
+	Texts  notes.Shelf
 }
 
 // Won is a hold of generation n by the attempt's reservation.
-func (a *Attempt[T, C]) Won(n uint64, old tokens.Numbers, texts Texts) Held[T, C] {
+func (a *Attempt[T, C]) Won(n uint64, old tokens.Numbers, texts notes.Shelf) Held[T, C] {
 	return Held[T, C]{Mine: a.Mine, Number: n, Old: old, Others: a.Others, Texts: texts}
 }
 
@@ -32,5 +33,5 @@ func (h *Held[T, C]) Token() uint64 { return h.Number }
 // Note implements backend.NotedHold.
 func (h *Held[T, C]) Note(ctx context.Context) (*owner.Note, error) {
 	own := h.Mine.Own()
-	return ReadNote(ctx, h.Texts, owner.Note{ID: own.ID, Lease: own.Lease})
+	return notes.Read(ctx, h.Texts, owner.Note{ID: own.ID, Lease: own.Lease})
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"locksmith/backends/notes"
 	"locksmith/backends/owner"
 	"locksmith/backends/success"
 )
@@ -33,7 +34,7 @@ func (s SuccessNames) Parse(name string) (m success.Mark, ok bool) {
 // Successes are the successes of a lock, each a text: the record of its holder. Each form lists
 // them in its own way, for a success.Store.
 type Successes struct {
-	Texts Texts
+	Texts notes.Shelf
 	Names SuccessNames
 	By    *Claim // ours; nil: we only read or remove them
 }

@@ -9,6 +9,7 @@ import (
 	"locksmith/backends/clock"
 	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/mkdirlock/labels"
+	"locksmith/backends/notes"
 	"locksmith/backends/success"
 	"locksmith/backends/watch"
 )
@@ -64,7 +65,8 @@ func (i *inspection) all(ctx context.Context, dir dirs.Dir, names []string) erro
 	if i.lock.Style == DirStyle {
 		lock, i.report.Token = labels.LockName, labels.FencesIn(names).Newest()
 		i.report.Success, _ = success.Last(ctx, successes{marks: labels.SuccessesIn(names)}, i.lock.Today())
-		i.note(names)
+		s, named := i.lock.notes(dir, names)
+		i.report.Broken = notes.Last(ctx, s, named)
 	}
 	if slices.Contains(names, lock) {
 		if err := i.entries(ctx, dir); err != nil {

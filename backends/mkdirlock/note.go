@@ -4,56 +4,83 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/mkdirlock/labels"
+	"locksmith/backends/notes"
 	"locksmith/backends/owner"
-	"locksmith/backends/watch"
 )
 
-var _ backend.NoteKeeper = DirStyleLock{}
+// A noteShelf keeps each note in the names of directories beside a lock in dir style. It implements
+// notes.Shelf.
+type noteShelf struct {
+	lock  *Lock
+	dir   dirs.Dir
+	parts map[owner.Note][]labels.NotePart // that a listing showed
+}
 
-// KeepNote implements backend.NoteKeeper.
-func (l DirStyleLock) KeepNote(ctx context.Context, n owner.Note) error {
-	const op = "keep a note of who broke it"
-	parts, err := labels.PackNote(n)
-	if err != nil {
-		return l.fail(op, err)
+// notes are the notes among the names beside a lock, and their shelf. In plain style there are none.
+func (l *Lock) notes(dir dirs.Dir, names []string) (s noteShelf, all []notes.Named) {
+	s = noteShelf{l, dir, nil}
+	if l.Style != DirStyle {
+		return s, nil
 	}
-	dir := l.NewDir()
-	defer dir.Close()
-	names, err := dir.List(ctx, l.Name)
-	if err != nil {
-		return l.fail(op, err)
+	s.parts = labels.PartsOfNotes(names)
+	for _, n := range slices.SortedFunc(maps.Keys(s.parts), func(a, b owner.Note) int { return strings.Compare(a.Name(), b.Name()) }) {
+		all = append(all, notes.Named{Note: n, Sign: "note"})
 	}
-	for _, p := range parts {
-		at := l.Name + "/" + p.String()
-		if err := dir.Mkdir(ctx, at); err != nil {
-			if there, _ := l.exists(ctx, dir, at); !there {
-				return l.fail(op, err)
+	return s, all
+}
+
+// Read implements notes.Shelf. A text that cannot be read is none.
+func (s noteShelf) Read(_ context.Context, _, name string) (string, error) {
+	named, _ := notes.ParseName(name)
+	return labels.UnpackNote(s.parts[named]), nil
+}
+
+// Write implements notes.Shelf.
+func (s noteShelf) Write(ctx context.Context, op, name, text string) error {
+	named, _ := notes.ParseName(name)
+	for _, p := range labels.PackNote(named, text) {
+		at := s.lock.Name + "/" + p.String()
+		if err := s.dir.Mkdir(ctx, at); err != nil {
+			if there, _ := s.lock.exists(ctx, s.dir, at); !there {
+				return s.lock.fail(op, err)
 			}
 		}
-	}
-	before := labels.PartsOfNotes(names)
-	delete(before, parts[0].Note)
-	read := func(named owner.Note) (owner.Note, bool) { return labels.UnpackNote(named, before[named]) }
-	for _, named := range owner.SuperfluousNotes(slices.Collect(maps.Keys(before)), read) {
-		_ = l.removeNote(ctx, dir, before[named]) // the next one tries again
 	}
 	return nil
 }
 
-func (l *Lock) removeNote(ctx context.Context, dir dirs.Dir, parts []labels.NotePart) error {
-	for _, p := range parts {
-		if err := l.removeIfEmpty(ctx, dir, l.Name+"/"+p.String(), "remove a note"); err != nil {
+// Remove implements notes.Shelf.
+func (s noteShelf) Remove(ctx context.Context, op, name string) error {
+	named, _ := notes.ParseName(name)
+	for _, p := range s.parts[named] {
+		if err := s.lock.removeIfEmpty(ctx, s.dir, s.lock.Name+"/"+p.String(), op); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-var _ backend.NotedHold = (*hold)(nil)
+var (
+	_ backend.NoteKeeper = DirStyleLock{}
+	_ backend.NotedHold  = (*hold)(nil)
+)
+
+// KeepNote implements backend.NoteKeeper.
+func (l DirStyleLock) KeepNote(ctx context.Context, n owner.Note) error {
+	dir := l.NewDir()
+	defer dir.Close()
+	names, err := dir.List(ctx, l.Name)
+	if err != nil {
+		return l.fail("keep a note of who broke it", err)
+	}
+	s, before := l.notes(dir, names)
+	return notes.Keep(ctx, l.Address, s, before, n)
+}
 
 // Note implements backend.NotedHold. It opens the place anew, because a hold that has lost its
 // lock has closed its dir.
@@ -68,39 +95,7 @@ func (h *hold) Note(ctx context.Context) (*owner.Note, error) {
 	if err != nil {
 		return nil, err
 	}
+	s, _ := l.notes(dir, names)
 	t := h.claim.entry.Ticket
-	named := owner.Note{ID: t.ID, Lease: t.Lease}
-	n, ok := labels.UnpackNote(named, labels.PartsOfNotes(names)[named])
-	if !ok {
-		return nil, nil
-	}
-	return &n, nil
-}
-
-// note puts the last note into the report, for people.
-func (i *inspection) note(names []string) {
-	var all []owner.Note
-	for named, parts := range labels.PartsOfNotes(names) {
-		if n, ok := labels.UnpackNote(named, parts); ok {
-			all = append(all, n)
-		}
-	}
-	i.report.Broken = owner.NewestNote(all)
-}
-
-// tendNotes removes a note when we have seen it for the lease of the holder that was broken: that
-// one must have learned of its loss by then.
-func (h *hold) tendNotes(ctx context.Context, names []string) error {
-	if h.lock.Style != DirStyle {
-		return nil
-	}
-	for n, parts := range labels.PartsOfNotes(names) {
-		if h.others.Listed(labels.NotePrefix+n.Name(), "note", watch.Rule{Lease: n.Lease}) > 0 {
-			continue
-		}
-		if err := h.lock.removeNote(ctx, h.dir, parts); err != nil {
-			return err
-		}
-	}
-	return nil
+	return notes.Read(ctx, s, owner.Note{ID: t.ID, Lease: t.Lease})
 }

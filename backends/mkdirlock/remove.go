@@ -9,6 +9,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/mkdirlock/labels"
+	"locksmith/backends/notes"
 	"locksmith/protocol"
 )
 
@@ -183,17 +184,18 @@ func (l DirStyleLock) Remove(ctx context.Context, h backend.Hold) error {
 	}
 	names, err := l.namesIn(ctx, dir, l.Name, "list the lock directory")
 	successes, fences := labels.SuccessesIn(names), labels.FencesIn(names)
-	var notes []labels.NotePart
-	for _, parts := range labels.PartsOfNotes(names) {
-		notes = append(notes, parts...)
+	s, broken := l.notes(dir, names)
+	parts := 0
+	for _, some := range s.parts {
+		parts += len(some)
 	}
 	switch {
 	case err != nil:
 		return err
-	case len(successes)+len(notes)+len(fences) < len(names):
+	case len(successes)+parts+len(fences) < len(names):
 		return l.inUse()
 	}
-	if err := l.removeNote(ctx, dir, notes); err != nil {
+	if err := notes.Forget(ctx, s, broken); err != nil {
 		return err
 	}
 	for _, s := range successes {

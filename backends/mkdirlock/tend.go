@@ -9,6 +9,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/mkdirlock/labels"
+	"locksmith/backends/notes"
 	"locksmith/backends/owner"
 )
 
@@ -28,9 +29,10 @@ func (h *hold) Tend(ctx context.Context) error {
 	}
 	waiting := h.lock.reservationsIn(names)
 	slices.SortFunc(waiting, func(s, t labels.Ticket) int { return strings.Compare(s.String(), t.String()) })
-	h.others.Keep(h.lock.present(waiting, labels.PartsOfNotes(names)))
+	shelf, broken := h.lock.notes(h.dir, names)
+	h.others.Keep(h.lock.present(waiting, broken))
 	start, _ := slices.BinarySearchFunc(waiting, h.next, func(t labels.Ticket, next string) int { return strings.Compare(t.String(), next) })
-	errs := h.tendNotes(ctx, names)
+	errs := notes.Tend(ctx, shelf, broken, h.others.Watcher)
 	stay := 0
 	for _, t := range slices.Concat(waiting[start:], waiting[:start]) {
 		if h.next = t.String(); ctx.Err() != nil || stay == mostStay {

@@ -5,6 +5,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/generation"
+	"locksmith/backends/notes"
 	"locksmith/backends/owner"
 	"locksmith/backends/success"
 )
@@ -20,7 +21,7 @@ func (l *Lock) inspect(ctx context.Context) (backend.Report, error) {
 	if err != nil {
 		return backend.Report{}, err
 	}
-	r := backend.Report{Token: v.numbers.Newest(), Queued: true, Broken: generation.LastNote(ctx, texts{l}, v.named())}
+	r := backend.Report{Token: v.numbers.Newest(), Queued: true, Broken: notes.Last(ctx, texts{l}, v.named())}
 	r.Success, _ = success.Of(ctx, l.successes(nil), v.marks(), l.Today())
 	var holder ticket
 	if r.Token > 0 {

@@ -4,14 +4,14 @@ import (
 	"context"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/generation"
+	"locksmith/backends/notes"
 	"locksmith/backends/owner"
 )
 
 // texts keeps each text as an object.
 type texts struct{ lock *Lock }
 
-// Read implements generation.Texts.
+// Read implements notes.Shelf.
 func (s texts) Read(ctx context.Context, op, name string) (string, error) {
 	_, content, err := s.lock.Store.Get(ctx, name)
 	if err != nil && !absent(err) {
@@ -20,7 +20,7 @@ func (s texts) Read(ctx context.Context, op, name string) (string, error) {
 	return string(content), nil
 }
 
-// Write implements generation.Texts.
+// Write implements notes.Shelf.
 func (s texts) Write(ctx context.Context, op, name, text string) error {
 	if err := s.lock.Store.Put(ctx, name, []byte(text)); err != nil {
 		return s.lock.fail(op, err)
@@ -28,7 +28,7 @@ func (s texts) Write(ctx context.Context, op, name, text string) error {
 	return nil
 }
 
-// Remove implements generation.Texts.
+// Remove implements notes.Shelf.
 func (s texts) Remove(ctx context.Context, op, name string) error {
 	if err := s.lock.Store.Delete(ctx, name); err != nil {
 		return s.lock.fail(op, err)
@@ -37,10 +37,10 @@ func (s texts) Remove(ctx context.Context, op, name string) error {
 }
 
 // named are the notes of breaks by hand that a listing showed.
-func (v view) named() (all []generation.Named) {
+func (v view) named() (all []notes.Named) {
 	for _, o := range v.notes {
-		n, _ := generation.ParseNoteName(o.Key)
-		all = append(all, generation.Named{Note: n, Sign: sign(o)})
+		n, _ := notes.ParseName(o.Key)
+		all = append(all, notes.Named{Note: n, Sign: sign(o)})
 	}
 	return all
 }
@@ -56,5 +56,5 @@ func (l *Lock) KeepNote(ctx context.Context, n owner.Note) error {
 	if err != nil {
 		return err
 	}
-	return generation.KeepNote(ctx, l.Address, texts{l}, v.named(), n)
+	return notes.Keep(ctx, l.Address, texts{l}, v.named(), n)
 }

@@ -6,6 +6,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/generation"
+	"locksmith/backends/notes"
 	"locksmith/backends/success"
 )
 
@@ -59,5 +60,5 @@ func (l *Lock) forget(ctx context.Context, v view, h *hold) error {
 	if err := success.Forget(ctx, l.successes(nil), v.marks()); err != nil {
 		return err
 	}
-	return generation.ForgetNotes(ctx, texts{l}, v.named())
+	return notes.Forget(ctx, texts{l}, v.named())
 }

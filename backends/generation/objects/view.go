@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/generation"
+	"locksmith/backends/notes"
 	"locksmith/backends/tokens"
 )
 
@@ -65,7 +65,7 @@ func (l *Lock) list(ctx context.Context) (view, error) {
 		case strings.HasPrefix(o.Key, successPrefix):
 			v.successes = append(v.successes, o)
 		default:
-			if _, isNote := generation.ParseNoteName(o.Key); isNote {
+			if _, isNote := notes.ParseName(o.Key); isNote {
 				v.notes = append(v.notes, o)
 			}
 			rest, _ := strings.CutPrefix(o.Key, reservationPrefix)

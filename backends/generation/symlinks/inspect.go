@@ -9,6 +9,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
 	"locksmith/backends/generation"
+	"locksmith/backends/notes"
 	"locksmith/backends/success"
 	"locksmith/backends/watch"
 )
@@ -61,7 +62,7 @@ func (i *inspection) reservations(ctx context.Context) error {
 		return i.lock.Fail("list reservations", err)
 	}
 	i.report.Success, _ = success.Of(ctx, i.lock.successes(nil), successesIn(names, i.report.Token), i.lock.Today())
-	i.report.Broken = generation.LastNote(ctx, texts{i.lock}, notesIn(names))
+	i.report.Broken = notes.Last(ctx, texts{i.lock}, notesIn(names))
 	var entries []entry
 	for _, name := range names {
 		if e, ok := parseEntry(name); ok {

@@ -6,7 +6,7 @@ import (
 	"context"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/generation"
+	"locksmith/backends/notes"
 	"locksmith/backends/owner"
 )
 
@@ -14,13 +14,13 @@ import (
 // know texts leave them alone, and refuse to remove the lock.
 type texts struct{ lock *Lock }
 
-// Read implements generation.Texts. A text that cannot be read is none.
+// Read implements notes.Shelf. A text that cannot be read is none.
 func (s texts) Read(ctx context.Context, _, name string) (string, error) {
 	text, _ := s.lock.Dir.Readlink(ctx, Reservations+"/"+name)
 	return text, nil
 }
 
-// Write implements generation.Texts.
+// Write implements notes.Shelf.
 func (s texts) Write(ctx context.Context, op, name, text string) error {
 	err := s.lock.Dir.Symlink(ctx, text, Reservations+"/"+name)
 	if err == nil {
@@ -32,7 +32,7 @@ func (s texts) Write(ctx context.Context, op, name, text string) error {
 	return nil
 }
 
-// Remove implements generation.Texts.
+// Remove implements notes.Shelf.
 func (s texts) Remove(ctx context.Context, op, name string) error {
 	if err := s.lock.Dir.Unlink(ctx, Reservations+"/"+name); err != nil && !absent(err) {
 		return s.lock.Fail(op, err)
@@ -42,10 +42,10 @@ func (s texts) Remove(ctx context.Context, op, name string) error {
 
 // notesIn are the notes of breaks by hand among the names in Reservations. None is ever written
 // anew.
-func notesIn(names []string) (all []generation.Named) {
+func notesIn(names []string) (all []notes.Named) {
 	for _, name := range names {
-		if n, ok := generation.ParseNoteName(name); ok {
-			all = append(all, generation.Named{Note: n, Sign: "note"})
+		if n, ok := notes.ParseName(name); ok {
+			all = append(all, notes.Named{Note: n, Sign: "note"})
 		}
 	}
 	return all
@@ -62,5 +62,5 @@ func (l *Lock) KeepNote(ctx context.Context, n owner.Note) error {
 	if err != nil {
 		return l.Fail("list reservations", err)
 	}
-	return generation.KeepNote(ctx, l.Address, texts{l}, notesIn(names), n)
+	return notes.Keep(ctx, l.Address, texts{l}, notesIn(names), n)
 }

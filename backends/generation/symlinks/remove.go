@@ -10,6 +10,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/generation"
+	"locksmith/backends/notes"
 	"locksmith/backends/success"
 	"locksmith/backends/tokens"
 )
@@ -55,7 +56,7 @@ func (l *Lock) Remove(ctx context.Context, held backend.Hold) error {
 	case slices.ContainsFunc(names, func(name string) bool { return !isRecord(name) }):
 		return generation.InUse(l.Address)
 	}
-	if err := generation.ForgetNotes(ctx, texts{l}, notesIn(names)); err != nil {
+	if err := notes.Forget(ctx, texts{l}, notesIn(names)); err != nil {
 		return err
 	}
 	if err := success.Forget(ctx, l.successes(nil), successesIn(names, tokens.Max)); err != nil {
@@ -90,7 +91,7 @@ func (l *Lock) Remove(ctx context.Context, held backend.Hold) error {
 // lock.
 func isRecord(name string) bool {
 	_, isSuccess := successNames.Parse(name)
-	_, isNote := generation.ParseNoteName(name)
+	_, isNote := notes.ParseName(name)
 	return isSuccess || isNote
 }
 

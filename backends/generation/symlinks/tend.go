@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"locksmith/backends/generation"
+	"locksmith/backends/notes"
 	"locksmith/backends/watch"
 )
 
@@ -103,7 +103,7 @@ func (s *tending) findOwned(ctx context.Context, names []string) error {
 // entry looks at one name in Reservations. A name that is not ours stays.
 func (s *tending) entry(ctx context.Context, name string) error {
 	if note := notesIn([]string{name}); len(note) > 0 {
-		return generation.TendNotes(ctx, texts{s.lock}, note, s.others.Watcher)
+		return notes.Tend(ctx, texts{s.lock}, note, s.others.Watcher)
 	}
 	if t, ok := parseRecordName(name); ok && !s.blind && !s.owned[t.String()] {
 		return s.look(ctx, t.record(), t, func() error { return s.lock.Dir.Unlink(ctx, t.record()) })

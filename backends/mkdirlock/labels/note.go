@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"locksmith/backends/notes"
 	"locksmith/backends/owner"
 )
 
@@ -14,10 +15,8 @@ import (
 // into parts; each is in a name, broken.<lease>-<id>.<i>.<number of parts>.<part>. Locksmiths
 // that know nothing of notes leave them alone, and refuse to remove the lock.
 
+// maxNotePart and maxNoteParts bound what a note may have.
 const (
-	// NotePrefix begins the names of notes.
-	NotePrefix = "broken."
-	// maxNotePart and maxNoteParts bound what a note may have.
 	maxNotePart  = 180
 	maxNoteParts = 9
 )
@@ -30,19 +29,18 @@ type NotePart struct {
 }
 
 func (p NotePart) String() string {
-	return fmt.Sprintf("%s%s.%d.%d.%s", NotePrefix, p.Note.Name(), p.i, p.parts, p.text)
+	return fmt.Sprintf("%s.%d.%d.%s", notes.Name(p.Note), p.i, p.parts, p.text)
 }
 
 func parseNotePart(name string) (NotePart, bool) {
-	rest, ok := strings.CutPrefix(name, NotePrefix)
-	fields := strings.Split(rest, ".")
-	if !ok || len(fields) != 4 {
+	fields := strings.Split(name, ".")
+	if len(fields) != 5 {
 		return NotePart{}, false
 	}
-	named, ok := owner.ParseNoteName(fields[0])
-	i, err1 := strconv.Atoi(fields[1])
-	parts, err2 := strconv.Atoi(fields[2])
-	p := NotePart{named, i, parts, fields[3]}
+	named, ok := notes.ParseName(fields[0] + "." + fields[1])
+	i, err1 := strconv.Atoi(fields[2])
+	parts, err2 := strconv.Atoi(fields[3])
+	p := NotePart{named, i, parts, fields[4]}
 	return p, ok && err1 == nil && err2 == nil && 0 <= i && i < parts && parts <= maxNoteParts && p.String() == name
 }
 
@@ -58,39 +56,33 @@ func PartsOfNotes(names []string) map[owner.Note][]NotePart {
 	return all
 }
 
-// PackNote cuts a note into its parts.
-func PackNote(n owner.Note) (parts []NotePart, err error) {
-	text, err := n.Format()
-	if err != nil {
-		return nil, err
-	}
-	named := owner.Note{ID: n.ID, Lease: n.Lease}
+// PackNote cuts the text of a note into its parts.
+func PackNote(named owner.Note, text string) (parts []NotePart) {
 	for part := range slices.Chunk([]byte(base64.RawURLEncoding.EncodeToString(Compress(text))), maxNotePart) {
 		parts = append(parts, NotePart{Note: named, i: len(parts), text: string(part)})
 	}
 	for i := range parts {
 		parts[i].parts = len(parts)
 	}
-	return parts, nil
+	return parts
 }
 
-// UnpackNote reads what PackNote wrote. It fails if a part is missing, or the note is not one of
-// ours.
-func UnpackNote(named owner.Note, parts []NotePart) (owner.Note, bool) {
+// UnpackNote returns the text that PackNote cut; "" if a part is missing or is not one of ours.
+func UnpackNote(parts []NotePart) string {
 	texts := make([]string, maxNoteParts)
 	for _, p := range parts {
 		texts[p.i] = p.text
 	}
 	if len(parts) == 0 || slices.Contains(texts[:parts[0].parts], "") {
-		return owner.Note{}, false
+		return ""
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(strings.Join(texts, ""))
 	if err != nil {
-		return owner.Note{}, false
+		return ""
 	}
 	text, err := decompress(raw)
 	if err != nil {
-		return owner.Note{}, false
+		return ""
 	}
-	return owner.ParseNote(named, text)
+	return text
 }
