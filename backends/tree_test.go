@@ -93,6 +93,19 @@ func TestTree(t *testing.T) {
 	}
 }
 
+// TestTreeOfLock: a directory that is a lock itself is told, as it is if its kind alone is looked for.
+func TestTreeOfLock(t *testing.T) {
+	dir := t.TempDir()
+	for _, kind := range kinds()[2:] { // those before are files
+		address := fmt.Sprintf(kind, dir)
+		defer take(t, address)()
+		path, _, _ := strings.Cut(address[strings.Index(address, ":")+1:], "?")
+		if have := found(t, path); !slices.Equal(have, []string{address + " " + string(owner.Alive)}) {
+			t.Errorf("%s: list finds %q", path, have)
+		}
+	}
+}
+
 // TestTreeOfMany: among 100,000 entries each lock is found once.
 func TestTreeOfMany(t *testing.T) {
 	if testing.Short() {

@@ -25,7 +25,7 @@ type Place interface {
 // A Search is one look for the locks in a place.
 type Search struct {
 	Kind
-	Tree  Tree // of directories; a FileTree, if they are on a file system
+	Tree  Tree // of directories: a FileTree, if they are on a file system; a Reader, if there is a File
 	Depth int  // how deep to look if nobody says; 0: all
 	// Flat, in a place without directories, tells of the directory of each name that only locks have:
 	// "" is the place, and "a/" is below it. It ends with the error of tell. Then there is no Tree.
