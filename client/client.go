@@ -35,8 +35,8 @@
 // others may break the lock of a helper that they have watched in silence for 60 s. A helper has 15 s to end
 // before it is killed.
 //
-// A call that has a bound comes back within that and two seconds, whatever its helper does. The bound
-// of [TryAcquire] is 0, so it has two seconds, but 32 for a lock on a server or of a profile. A context
+// A call with a [Timeout] returns two seconds after it at the latest, whatever its helper does. [TryAcquire]
+// waits for nobody, so it has two seconds in all, but 32 for a lock on a server or of a profile. A context
 // that ends ends the call at once. A helper that has not ended by then does so behind the call, or
 // is killed. Until then it may still have the lock, and the next try may meet it.
 //

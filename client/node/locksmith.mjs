@@ -20,8 +20,8 @@
  * From the loss until it stops, the work goes on without the lock. Where that must not be,
  * let whatever the lock guards refuse tokens below the last one that it saw.
  *
- * A call that has a bound comes back within that and two seconds, though its helper is frozen (a try at a
- * server within 32): the helper is ended behind it, and the program runs until then. README.md has more.
+ * A call with a timeout settles two seconds after it at the latest, even if its helper is frozen; a single try of a
+ * lock on a server has 32 seconds. The helper is then ended behind the call. README.md has more.
  *
  * The helper is the option helper, else $LOCKSMITH, else locksmith on PATH. All times
  * are milliseconds. Needs Node.js 18 or newer, and nothing beside it.

@@ -498,8 +498,8 @@ times are seconds. Needs Perl 5.10 or newer, and nothing but its core modules.
 
 acquires a lock; with a reference to an array of addresses, a set of locks, all or none. It
 waits for as long as the option C<timeout> says, or else without end, as with an infinite one. 0, or a
-time that is over, is for one try. With a timeout it comes back within that and two seconds, though
-the helper be stopped (one try at a server: 32). Options: timeout,
+time that is over, is for one try. With a timeout it returns two seconds after it at the latest,
+even if the helper is frozen; a single try of a lock on a server has 32 seconds. Options: timeout,
 lease, refresh, max_hold, respite, poll and slow (arrays of two times), retries, shared, strict,
 meta (a hash): see C<locksmith hold --help>; helper (its command, an array), kill_after (how long the
 helper may take to end, 15 seconds) and log (a sub that is called with each line of the helper's standard

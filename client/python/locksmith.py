@@ -24,8 +24,9 @@ multiprocessing does not have it, and cannot release it.
 
 Whoever gives up a wait is told how long it was and who has the lock: HeldError and HelperError
 have waited, and so has what interrupted it, as KeyboardInterrupt or asyncio.CancelledError, with
-a note since Python 3.11. A call that has a bound comes back within that and two seconds, though its
-helper is frozen (a try at a server within 32): the helper is ended behind it. README.md has more.
+a note since Python 3.11. A call with a timeout returns two seconds after it at the latest, even
+if its helper is frozen; a single try of a lock on a server has 32 seconds. The helper is then ended
+behind the call. README.md has more.
 
 The helper is the argument helper, else $LOCKSMITH, else locksmith on PATH. All times
 are seconds. Needs Python 3.8 or newer, and nothing but its standard library.

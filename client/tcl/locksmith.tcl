@@ -27,8 +27,9 @@
 #                       and text. It returns for how many seconds to pause before the next try; 0: wait as
 #                       usual, until another holder is seen; {usual SECONDS}: as usual, but ask again after
 #                       so long; end: give up, which is an error LOCKSMITH HELD
-#     -timeout SECONDS  Inf: none; 0, or a time that is over: one try. With a timeout acquire comes back
-#                       within that and two seconds, though the helper be stopped (one try at a server: 32)
+#     -timeout SECONDS  Inf: none; 0, or a time that is over: one try. With a timeout acquire returns
+#                       two seconds after it at the latest, even if the helper is frozen; a single try of a
+#                       lock on a server has 32 seconds
 #     -lease -refresh -max_hold -respite   seconds
 #     -poll -slow                  lists of two times in seconds
 #     -retries N   -shared BOOL   -strict BOOL   -meta DICT: see locksmith hold --help
