@@ -210,6 +210,25 @@ func (n Name) Below(path string) Name {
 	return Name(before + "?" + query)
 }
 
+// With returns the address with these options instead of those that it has of their names. A value of
+// "" leaves the option out.
+func (n Name) With(options map[string]string) Name {
+	before, query, _ := strings.Cut(string(n), "?")
+	values, err := url.ParseQuery(query)
+	if err != nil || len(options) == 0 {
+		return n
+	}
+	for name, value := range options {
+		if values.Del(name); value != "" {
+			values.Set(name, value)
+		}
+	}
+	if len(values) == 0 {
+		return Name(before)
+	}
+	return Name(before + "?" + asTyped.Replace(values.Encode()))
+}
+
 // HasServer reports that the address of a lock, as String writes it, leads to a server, and not to a
 // file system of this machine.
 func HasServer(address string) bool {

@@ -61,8 +61,8 @@ type Found struct {
 	Path string     // of the lock, below the place
 	In   *Directory // that the lock is in; nil: it is where the walk begins
 	At   *Directory // the lock's own, as it was listed; nil: it has none now
-	// Options are those of the lock's address, beside what Place has: "?style=dir".
-	Options string
+	// Options are those of the lock's address, beside what Place has.
+	Options map[string]string
 	// Bare says that nothing of ours is in it. Anybody can make many such locks, and they count only if
 	// no other kinds are looked for.
 	Bare  bool

@@ -206,7 +206,7 @@ func (w *Walk) look(ctx context.Context, k Kind, f Found) error {
 		w.seen.Foreign++
 		return nil
 	}
-	f.Address = k.Place.Below(f.Path) + backend.Name(f.Options)
+	f.Address = k.Place.Below(f.Path).With(f.Options)
 	r, err := k.Look(ctx, f)
 	if err == nil && !f.Lasts && r.Success == nil && len(r.Holders)+len(r.Waiters) == 0 {
 		return nil

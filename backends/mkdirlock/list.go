@@ -17,10 +17,10 @@ import (
 // Search implements finder.Place. With DirStyle, only locks of that style are found.
 func (l *Lock) Search(context.Context) (finder.Search, error) {
 	dir := l.NewDir()
-	place, _, _ := strings.Cut(string(l.Address), "?")
+	place := l.Address.With(map[string]string{"style": "", "tokens": ""}) // each lock has its own
 	k := lister{l, dir}
 	s := finder.Search{Depth: l.Depth, Close: dir.Close,
-		Kind: finder.Kind{Place: backend.Name(place), Beside: k.beside, Directory: k.directory, Part: isPart, Look: k.look}}
+		Kind: finder.Kind{Place: place, Beside: k.beside, Directory: k.directory, Part: isPart, Look: k.look}}
 	if r, ok := dir.(dirs.Rooted); ok {
 		s.Tree = finder.FileTree{Root: r.Root(l.Name), Address: string(l.Address)}
 	} else {
@@ -111,9 +111,9 @@ func (k lister) directory(d *finder.Directory) *finder.Found {
 	entries := len(labels.EntriesIn(subdirectories(d.Entries))) > 0
 	switch {
 	case k.isDirStyle(d):
-		f.Options, f.Lasts = "?style=dir", true
+		f.Options, f.Lasts = map[string]string{"style": "dir"}, true
 		if !k.place.Tokens {
-			f.Options += "&tokens=no"
+			f.Options["tokens"] = "no"
 		}
 	case k.place.Style == DirStyle:
 		return nil
@@ -152,7 +152,7 @@ func (k lister) isDirStyle(d *finder.Directory) bool {
 func (k lister) look(ctx context.Context, f finder.Found) (backend.Report, error) {
 	l := *k.place
 	l.Name, l.Address, l.Style = l.Name+f.Path, f.Address, PlainStyle
-	if f.Options != "" {
+	if f.Options != nil {
 		l.Style = DirStyle
 	}
 	i := l.inspection(k.dir)

@@ -64,6 +64,30 @@ func TestList(t *testing.T) {
 	}
 }
 
+// TestListOptions: each lock is told by an address that opens it, with what the address of the place
+// says of its server.
+func TestListOptions(t *testing.T) {
+	dir := t.TempDir()
+	mustWork(t, os.MkdirAll(filepath.Join(dir, "plain/x."+oneID), 0o755), os.MkdirAll(filepath.Join(dir, "tree/fence.3"), 0o755))
+	l, err := Open(backend.Address{Scheme: Scheme, Path: dir})
+	mustWork(t, err)
+	for options, want := range map[string][]string{
+		"":                          {"/plain", "/tree?style=dir"},
+		"?tls=implicit":             {"/plain?tls=implicit", "/tree?style=dir&tls=implicit"},
+		"?style=plain&tls=implicit": {"/plain?tls=implicit", "/tree?style=dir&tls=implicit"},
+		"?style=plain":              {"/plain", "/tree?style=dir"},
+	} {
+		var have []string
+		lockOf(l).Address = backend.Name("ftps://host/locks" + options)
+		mustWork(t, finder.List(t.Context(), l, "", backend.Listing{Tell: func(f backend.Listed) {
+			have = append(have, strings.TrimPrefix(f.Lock, "ftps://host/locks"))
+		}}))
+		if !slices.Equal(have, want) {
+			t.Errorf("with %q list tells %q, want %q", options, have, want)
+		}
+	}
+}
+
 // TestIsOurs: a directory with any other name in it is not one that we have just made, so we do
 // not open it to others.
 func TestIsOurs(t *testing.T) {
