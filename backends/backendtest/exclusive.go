@@ -58,6 +58,77 @@ func inspect(t *testing.T, f Fixture) {
 	}
 }
 
+// looks is how often the lock is looked at beside others.
+const looks = 5
+
+// beside looks at the lock, again and again, while others do something.
+func beside(t *testing.T, f Fixture, do func() error, look func(backend.Report)) {
+	t.Helper()
+	over, done := make(chan struct{}), make(chan error, 1)
+	go func() {
+		for {
+			select {
+			case <-over:
+				done <- nil
+				return
+			default:
+			}
+			if err := do(); err != nil {
+				done <- err
+				return
+			}
+		}
+	}()
+	for range looks {
+		look(report(t, f))
+	}
+	close(over)
+	MustWork(t, <-done)
+}
+
+// inspectBesideOthers: a look that takes several steps shows a holder, whatever others do meanwhile.
+func inspectBesideOthers(t *testing.T, f Fixture) {
+	h := take(t, f, Request())
+	beside(t, f, func() error {
+		a, err := f.Open().Attempt(Request())
+		if err != nil {
+			return err
+		}
+		if _, err = a.Try(t.Context()); err == nil {
+			return errors.New("a try takes the lock of a living holder")
+		}
+		return errors.Join(h.Heartbeat(t.Context()), a.Withdraw(t.Context()))
+	}, func(r backend.Report) {
+		if len(r.Holders) != 1 || r.Holders[0].ID != h.ID() || r.Unseen != "" {
+			t.Errorf("Inspect beside others shows %s, want %s", shown(r.Holders), h.ID())
+		}
+	})
+	MustRelease(t, h)
+}
+
+// inspectBesideSharers: a lock that somebody always shares never looks free.
+func inspectBesideSharers(t *testing.T, f Fixture) {
+	h := take(t, f, SharedRequest())
+	beside(t, f, func() error {
+		a, err := f.Open().Attempt(SharedRequest())
+		if err != nil {
+			return err
+		}
+		next, err := backend.Acquire(t.Context(), a)
+		if err != nil {
+			return err
+		}
+		before := h
+		h = next
+		return before.Release(t.Context())
+	}, func(r backend.Report) {
+		if len(r.Holders) == 0 {
+			t.Error("Inspect of a lock that is always shared shows nobody")
+		}
+	})
+	MustRelease(t, h)
+}
+
 func heldTellsWho(t *testing.T, f Fixture) {
 	h := take(t, f, Request())
 	defer MustRelease(t, h)

@@ -125,6 +125,7 @@ var (
 	always = []testCase{
 		{"acquire and release", acquireRelease},
 		{"inspect", inspect},
+		{"inspect beside others that come and go", inspectBesideOthers},
 		{"held tells who", heldTellsWho},
 		{"wait ends with release", waitEndsWithRelease},
 		{"wait ends with context", waitEndsWithContext},
@@ -156,6 +157,7 @@ var (
 	whereShared = []testCase{
 		{"shared excludes exclusive", sharedExcludesExclusive},
 		{"exclusive excludes shared", exclusiveExcludesShared},
+		{"inspect beside a lock that is shared in turn", inspectBesideSharers},
 		{"never an exclusive holder with others", mixedStress},
 	}
 	// whereSharedOnRecord is for locks whose place has a record of each holder that shares.

@@ -133,11 +133,22 @@ func (d *Directory) Lock(name string) *Found { return &Found{Path: d.Path + "/" 
 
 // Type returns the type of the entry with this name, if there is one.
 func (d *Directory) Type(name string) (t Type, ok bool) {
-	i, ok := slices.BinarySearchFunc(d.Entries, name, func(e Entry, s string) int { return strings.Compare(e.Name, s) })
+	i, ok := d.find(name)
 	if !ok {
 		return Other, false
 	}
 	return d.Entries[i].Type, true
+}
+
+func (d *Directory) find(name string) (i int, ok bool) {
+	return slices.BinarySearchFunc(d.Entries, name, func(e Entry, s string) int { return strings.Compare(e.Name, s) })
+}
+
+// lacks notes that a directory in it has gone since. What is beside it then counts without it.
+func (d *Directory) lacks(name string) {
+	if i, ok := d.find(name); ok {
+		d.Entries[i].Type = Other
+	}
 }
 
 // HasDirectory reports whether there is a directory of this name.

@@ -161,9 +161,15 @@ func (w *Walk) directory(ctx context.Context, in *Directory, name string, depth 
 		return nil // nothing in it would be looked at
 	}
 	d, err := w.list(ctx, in, in.Path+"/"+name)
+	if gone(err) { // as a lock does that goes from hand to hand
+		d, err = w.list(ctx, in, in.Path+"/"+name)
+	}
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
+	case gone(err):
+		in.lacks(name)
+		return nil
 	case err != nil:
 		return w.tell(ctx, backend.Listed{Err: err})
 	}
@@ -175,6 +181,9 @@ func (w *Walk) file(ctx context.Context, in *Directory, name string) error {
 	content := func() Content {
 		if seen == nil {
 			c := w.Tree.(Reader).Read(in.Path + "/" + name)
+			if gone(c.Err) { // the same
+				c = w.Tree.(Reader).Read(in.Path + "/" + name)
+			}
 			seen = &c
 		}
 		return *seen

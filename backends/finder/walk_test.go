@@ -238,6 +238,43 @@ func TestUnlistable(t *testing.T) {
 	}
 }
 
+// handed is a tree in which each directory and file has gone when it is first asked for.
+type handed struct {
+	crowd
+	asked map[string]bool
+}
+
+func (h *handed) first(path string) bool {
+	before := h.asked[path]
+	h.asked[path] = true
+	return path != "" && !before
+}
+
+func (h *handed) List(ctx context.Context, path string) ([]Entry, error) {
+	if h.first(path) {
+		return nil, fs.ErrNotExist
+	}
+	return h.crowd.List(ctx, path)
+}
+
+func (h *handed) Read(path string) Content {
+	if h.first(path) {
+		return Content{Err: fs.ErrNotExist}
+	}
+	return h.crowd.Read(path)
+}
+
+// TestHandedOver: what has gone when it is looked at is looked at again, as another may have it.
+func TestHandedOver(t *testing.T) {
+	told := 0
+	w := Walk{Tree: &handed{crowd{directories: 3, files: 10}, map[string]bool{}}, Kinds: []Kind{textKind("lock")}}
+	w.Tell = func(backend.Listed) { told++ }
+	must(t, w.Run(t.Context()))
+	if told != 3 {
+		t.Errorf("told %d locks, want one in each of 3 directories", told)
+	}
+}
+
 type failing struct {
 	Reader
 	err error

@@ -18,9 +18,34 @@ import (
 func (l *Lock) Inspect(ctx context.Context) (backend.Report, error) {
 	dir := l.NewDir()
 	defer dir.Close()
-	i := l.inspection(dir)
-	err := i.look(ctx, dir)
-	return i.report, err
+	return l.sure(dir, func(i *inspection) error { return i.look(ctx, dir) })
+}
+
+// sure looks at the lock until it is sure who has it. A look takes several calls. If the lock goes
+// from hand to hand between them, it seems free, or that of nobody known. That counts only if two
+// looks in a row are alike, or after as many as backend.Races.
+func (l *Lock) sure(dir dirs.Dir, look func(*inspection) error) (backend.Report, error) {
+	var before backend.Report
+	for n := range backend.Races {
+		i := l.inspection(dir)
+		err := look(i)
+		if err != nil || i.known() || !i.gone || n > 0 && alike(i.report, before) {
+			return i.report, err
+		}
+		before = i.report
+	}
+	return before, nil
+}
+
+// known reports that somebody known was seen to have the lock.
+func (i *inspection) known() bool {
+	return slices.ContainsFunc(i.report.Holders, func(h backend.Holder) bool { return h.Record != nil })
+}
+
+// alike reports that two reports are of the same holders and of as many waiters.
+func alike(r, s backend.Report) bool {
+	same := func(x, y backend.Holder) bool { return x.ID == y.ID && x.Note == y.Note }
+	return r.Token == s.Token && len(r.Waiters) == len(s.Waiters) && slices.EqualFunc(r.Holders, s.Holders, same)
 }
 
 // An inspection is one look at everything.
@@ -29,6 +54,7 @@ type inspection struct {
 	dir    dirs.Dir
 	others watch.Others[spot]
 	report backend.Report
+	gone   bool // what was listed may be gone
 }
 
 func (l *Lock) inspection(dir dirs.Dir) *inspection {
@@ -96,9 +122,30 @@ func listedOtherwise(ctx context.Context, dir dirs.Dir, at string, cause error) 
 // entries sees who holds the lock.
 func (i *inspection) entries(ctx context.Context, dir dirs.Dir) error {
 	l := i.lock
-	names, err := l.namesIn(ctx, dir, l.lock(), "list the lock directory")
+	names, err := dir.List(ctx, l.lock())
+	onDisk := l.disk(dir) != nil
+	switch {
+	case dirs.Refused(err) && onDisk:
+		return nil // it has gone
+	case err != nil && !dirs.Refused(err):
+		return l.fail("list the lock directory", err)
+	}
+	i.gone = len(names) == 0 && !onDisk // see Lock.see
+	return i.holders(ctx, names)
+}
+
+// holdersNow sees who holds the lock, if its directory is there: some servers list one that is
+// missing as empty, and some refuse to list an empty one.
+func (i *inspection) holdersNow(ctx context.Context) error {
+	names, err := i.dir.List(ctx, i.lock.lock())
+	if dirs.Refused(err) || err == nil && len(names) == 0 {
+		var there bool
+		if there, err = i.lock.exists(ctx, i.dir, i.lock.lock()); err == nil && !there {
+			return nil
+		}
+	}
 	if err != nil {
-		return err
+		return i.lock.fail("list the lock directory", err)
 	}
 	return i.holders(ctx, names)
 }
@@ -116,17 +163,24 @@ func (i *inspection) holders(ctx context.Context, names []string) error {
 		if alone && e.Kind == labels.Shared {
 			to = &i.report.Waiters
 		}
-		if err := i.see(ctx, to, l.lock(), e); err != nil {
+		there, err := i.see(ctx, to, l.lock(), e)
+		if err != nil {
 			return err
 		}
+		i.gone = i.gone || !there
 	}
 	return nil
 }
 
-// reservations sees who waits.
+// reservations sees who waits. A reservation that has gone may be the lock by now.
 func (i *inspection) reservations(ctx context.Context, names []string) error {
 	for _, t := range i.lock.reservationsIn(names) {
-		if err := i.see(ctx, &i.report.Waiters, i.lock.reservation(t), labels.Entry{Kind: labels.Exclusive, Ticket: t}); err != nil {
+		e := labels.Entry{Kind: labels.Exclusive, Ticket: t}
+		there, err := i.see(ctx, &i.report.Waiters, i.lock.reservation(t), e)
+		if err == nil && !there && !i.known() {
+			_, err = i.see(ctx, &i.report.Holders, i.lock.lock(), e)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -134,13 +188,13 @@ func (i *inspection) reservations(ctx context.Context, names []string) error {
 }
 
 // see adds an entry, if it still is there.
-func (i *inspection) see(ctx context.Context, to *[]backend.Holder, at string, e labels.Entry) error {
+func (i *inspection) see(ctx context.Context, to *[]backend.Holder, at string, e labels.Entry) (there bool, err error) {
 	s, err := i.others.Look(ctx, spot{at: at, entry: e})
 	switch {
 	case errors.Is(err, dirs.ErrAbsent):
-		return nil
+		return false, nil
 	case err != nil:
-		return err
+		return false, err
 	}
 	if on, ok := i.dir.(dirs.Owned); ok && s.Record != nil {
 		s.Record.Keeper = on.User(at + "/" + e.String())
@@ -150,5 +204,5 @@ func (i *inspection) see(ctx context.Context, to *[]backend.Holder, at string, e
 		h.Silence = i.lock.waiterBeats(e.Ticket)
 	}
 	*to = append(*to, h)
-	return nil
+	return true, nil
 }

@@ -148,37 +148,43 @@ func (k lister) isDirStyle(d *finder.Directory) bool {
 	return proven || k.place.Style == DirStyle && parts > 0 && parts == len(d.Entries)
 }
 
-// look goes by the names that were listed already: each listing may be a request.
+// look goes by the names that were listed already: each listing may be a request. If they do not
+// tell who has the lock, it lists again.
 func (k lister) look(ctx context.Context, f finder.Found) (backend.Report, error) {
 	l := *k.place
 	l.Name, l.Address, l.Style = l.Name+f.Path, f.Address, PlainStyle
 	if f.Options != nil {
 		l.Style = DirStyle
 	}
-	i := l.inspection(k.dir)
-	var err error
-	switch {
-	case l.Style == DirStyle:
-		err = i.all(ctx, k.dir, subdirectories(f.At.Entries))
-	case f.In == nil:
-		err = i.look(ctx, k.dir)
-	default:
-		err = i.plain(ctx, f)
-	}
-	return i.report, err
+	again := false
+	return l.sure(k.dir, func(i *inspection) error {
+		defer func() { again = true }()
+		switch {
+		case f.In == nil, again && l.Style == DirStyle:
+			return i.look(ctx, k.dir)
+		case l.Style == DirStyle:
+			return i.all(ctx, k.dir, subdirectories(f.At.Entries))
+		case again:
+			return errors.Join(i.holdersNow(ctx), i.waiters(ctx, f))
+		}
+		return errors.Join(i.holdersListed(ctx, f.At), i.waiters(ctx, f))
+	})
 }
 
-// plain sees who has a plain lock, and who waits for it.
-func (i *inspection) plain(ctx context.Context, f finder.Found) error {
-	if f.At != nil {
-		var names []string
-		for _, e := range f.At.Entries {
-			names = append(names, e.Name)
-		}
-		if err := i.holders(ctx, names); err != nil {
-			return err
-		}
+// holdersListed sees who has a plain lock whose directory was listed; nil: it has none.
+func (i *inspection) holdersListed(ctx context.Context, at *finder.Directory) error {
+	if at == nil {
+		return nil
 	}
+	var names []string
+	for _, e := range at.Entries {
+		names = append(names, e.Name)
+	}
+	return i.holders(ctx, names)
+}
+
+// waiters sees who waits for a plain lock, as it was listed.
+func (i *inspection) waiters(ctx context.Context, f finder.Found) error {
 	waiters := reservationsOf(f.In, f.Name())
 	for n := range waiters {
 		waiters[n] = strings.TrimSuffix(i.lock.Name, f.Name()) + waiters[n]

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -44,7 +45,7 @@ func newMemory(h habits) *memory { return &memory{root: node{}, habits: h} }
 
 // find returns the directory of a name, nil if there is none, and the directory around it.
 func (m *memory) find(name string) (parent, found node, last string) {
-	found = m.root
+	found, name = m.root, path.Clean(name)
 	if name == "." {
 		return nil, found, name
 	}

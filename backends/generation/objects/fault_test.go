@@ -278,6 +278,52 @@ func TestContradiction(t *testing.T) {
 	}
 }
 
+// TestInspectBesideHandover: the holder lets go before a request of a look, in turn, and who has
+// waited for it gets the lock, at once or a request later. The look names one of the two as holder.
+func TestInspectBesideHandover(t *testing.T) {
+	for gap := range 2 {
+		for request, over := 1, false; !over; request++ {
+			f := newFake()
+			first, next := heldAndWanted(t, f)
+			var second backend.Hold
+			requests := 0
+			look := hookedStore{f, func() {
+				if requests++; requests == request {
+					backendtest.MustRelease(t, first)
+				}
+				if requests == request+gap {
+					second = backendtest.MustHold(t, next)
+				}
+			}}
+			r, err := lockIn(look).Inspect(t.Context())
+			backendtest.MustWork(t, err)
+			if over = second == nil; over {
+				break
+			}
+			seen := func(h backend.Holder) bool { return h.ID == first.ID() || h.ID == second.ID() }
+			if !slices.ContainsFunc(r.Holders, seen) {
+				t.Errorf("handed over before request %d of the look, in %d steps: holders %+v, waiters %+v", request, gap+1, r.Holders, r.Waiters)
+			}
+		}
+	}
+}
+
+// A hookedStore is a store of a reader, which does something before each of its requests.
+type hookedStore struct {
+	Store
+	before func()
+}
+
+func (s hookedStore) List(ctx context.Context) ([]Object, error) {
+	s.before()
+	return s.Store.List(ctx)
+}
+
+func (s hookedStore) Get(ctx context.Context, key string) (Object, []byte, error) {
+	s.before()
+	return s.Store.Get(ctx, key)
+}
+
 // TestLateCreation: the request of a sender that has given up is executed after the sender has
 // ended.
 func TestLateCreation(t *testing.T) {

@@ -32,6 +32,8 @@ func (l *Lock) inspect(ctx context.Context) (backend.Report, error) {
 	for _, p := range v.queue {
 		h, err := l.holder(ctx, v, p)
 		switch {
+		case absent(err) && p.ticket == holder:
+			return backend.Report{}, backend.ErrAgain // it has let go since the listing: somebody may have the lock by now
 		case absent(err):
 		case err != nil:
 			return backend.Report{}, l.fail("look at a reservation", err)
@@ -42,7 +44,20 @@ func (l *Lock) inspect(ctx context.Context) (backend.Report, error) {
 			r.Waiters = append(r.Waiters, h)
 		}
 	}
-	return r, nil
+	if len(r.Holders) == 0 && len(r.Waiters) > 0 {
+		err = l.mustBeNewest(ctx, r.Token)
+	}
+	return r, err
+}
+
+// mustBeNewest makes sure that nobody has got the lock since the listing in which n was the newest
+// generation. Else whoever has it now was taken for a waiter.
+func (l *Lock) mustBeNewest(ctx context.Context, n uint64) error {
+	v, err := l.list(ctx)
+	if err == nil && v.numbers.Newest() != n {
+		err = backend.ErrAgain
+	}
+	return err
 }
 
 // holder is the locker that made a listed reservation, for people.

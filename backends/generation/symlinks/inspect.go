@@ -42,6 +42,11 @@ func (l *Lock) inspect(ctx context.Context) (backend.Report, error) {
 	if err := i.reservations(ctx); err != nil {
 		return backend.Report{}, err
 	}
+	if len(i.report.Holders) == 0 && i.queued {
+		if err := i.mustBeNewest(ctx); err != nil {
+			return backend.Report{}, err
+		}
+	}
 	for n := range i.report.Holders {
 		l.sinceWhen(ctx, &i.report.Holders[n], i.report.Token)
 	}
@@ -53,7 +58,22 @@ type inspection struct {
 	lock   *Lock
 	others watch.Others[spot]
 	target entry // of the newest generation
+	queued bool  // somebody else has a reservation
 	report backend.Report
+}
+
+// mustBeNewest makes sure that nobody has got the lock since the look at its generations. Else
+// whoever has it now was taken for a waiter.
+func (i *inspection) mustBeNewest(ctx context.Context) error {
+	names, err := i.lock.look(ctx, Generations)
+	if err != nil {
+		return i.lock.Fail("list generations", err)
+	}
+	all, err := i.lock.parse(names)
+	if err == nil && all.Newest() != i.report.Token {
+		err = backend.ErrAgain
+	}
+	return err
 }
 
 func (i *inspection) reservations(ctx context.Context) error {
@@ -74,6 +94,7 @@ func (i *inspection) reservations(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		i.queued = i.queued || e != i.target
 		if err := i.entry(ctx, e); err != nil {
 			return err
 		}
@@ -84,7 +105,11 @@ func (i *inspection) reservations(ctx context.Context) error {
 func (i *inspection) entry(ctx context.Context, e entry) error {
 	switch {
 	case e == i.target && e.kind == shared:
-		return i.members(ctx, e)
+		err := i.members(ctx, e)
+		if err == nil && len(i.report.Holders) == 0 {
+			err = i.members(ctx, e) // one may have gone, and another come behind the place that the listing had reached
+		}
+		return err
 	case e == i.target:
 		return i.see(ctx, &i.report.Holders, e.path(), e.ticket)
 	case e.kind == shared:

@@ -171,7 +171,7 @@ func (s *search) sample(terminal bool) bool {
 	return s.settled < maxSettled && s.current%every == 0 || s.settled < maxSettled/4 && terminal
 }
 
-const maxSettled = 400
+const maxSettled = 500
 
 func (s *search) settle(w *world) {
 	s.settled++
