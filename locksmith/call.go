@@ -2,6 +2,9 @@ package locksmith
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"strings"
 	"time"
 
 	"locksmith/backends/backend"
@@ -16,6 +19,18 @@ const (
 	// call does not meet it.
 	endTime = 50 * time.Millisecond
 )
+
+// A cutError is the error of a call whose time was over, in words for people. They know of no
+// context.
+type cutError struct {
+	error
+	after time.Duration
+}
+
+func (e cutError) Error() string {
+	return strings.ReplaceAll(e.error.Error(), context.Canceled.Error(), fmt.Sprintf("cut short after %v, without an answer", e.after.Round(time.Millisecond)))
+}
+func (e cutError) Unwrap() error { return e.error }
 
 // bounded calls f. After d it ends f's context, leaves f behind and returns backend.ErrNoAnswer.
 func bounded(c clock.Clock, d time.Duration, f func(context.Context) error) error {
@@ -39,7 +54,11 @@ func (s *session) call(parent context.Context, d, share time.Duration, f func(co
 	back, err = s.calls.Call(parent, detached.Bounds{Limit: d, Grace: min(d, answerTime), End: endTime}, func(ctx context.Context) error {
 		ctx, cancel := clock.WithTimeout(ctx, s.clock(), min(share, d))
 		defer cancel()
-		return f(ctx)
+		err := f(ctx)
+		if errors.Is(err, context.Canceled) && errors.Is(context.Cause(ctx), clock.ErrTimeout) {
+			err = cutError{err, min(share, d)}
+		}
+		return err
 	}, nil)
 	if s.calls.Hung() {
 		s.helper.leaveBehind()

@@ -2,6 +2,7 @@ package locksmith
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -38,6 +39,22 @@ func TestReleaseTimeout(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestReleaseCutShort: the warning of a release whose time was over says so, and not that a context
+// was canceled, which is a word of ours. What calls test for in such an error stays in it.
+func TestReleaseCutShort(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &Helper{Address: "fake:/x", Log: hclog.NewNullLogger(), Request: backend.Request{Owner: owner.Record{Lease: time.Hour}, Clock: clock.Runtime{}}}
+		_, err := h.session(&world{}, 0).call(t.Context(), 10*time.Second, 5*time.Second, func(ctx context.Context) error {
+			<-ctx.Done()
+			return fmt.Errorf("sftp://host/x: remove: %w: %w", ctx.Err(), backend.ErrGone)
+		})
+		const want = "sftp://host/x: remove: cut short after 5s, without an answer"
+		if err == nil || !strings.HasPrefix(err.Error(), want) || !errors.Is(err, context.Canceled) || !errors.Is(err, backend.ErrGone) {
+			t.Errorf("a call that was cut short returns %q, want %q and what it wraps", err, want)
+		}
+	})
 }
 
 // TestLetGoOfDeadServer: however long the lease, a client that lets go of a lock does not wait
