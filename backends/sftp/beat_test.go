@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"locksmith/backends/backendtest"
 	"locksmith/test/lab"
 )
@@ -38,6 +40,43 @@ func TestBeats(t *testing.T) {
 		last = seen.ModTime()
 		if off := time.Until(last); off.Abs() > time.Minute {
 			t.Errorf("%v away from the server's now", off)
+		}
+	}
+}
+
+// knowsLsetstat makes the fake know lsetstat.
+func (f *fake) knowsLsetstat() *fake {
+	f.extensions = append(f.extensions, lsetstat, "1")
+	return f.when(func(r *asking) bool {
+		in := r.body
+		if r.kind != typeExtended || in.string() != lsetstat {
+			return false
+		}
+		path := f.at(in.string())
+		at := unix.Timeval{Sec: int64(in.attrs().modified)} // the client's reader leaves the time of access out
+		r.status(unix.Lutimes(path, []unix.Timeval{at, at}))
+		return true
+	})
+}
+
+// TestKeepLeavesFiles: what a held lock needs is a link and directories. A hard link to somebody's
+// file in their place keeps its times.
+func TestKeepLeavesFiles(t *testing.T) {
+	t.Parallel()
+	f := startFake(t).knowsLsetstat()
+	d := newSymlinkDir(f.server(t, testAddress).newSession("."), false)
+	defer d.close()
+	victim, old := filepath.Join(t.TempDir(), "victim"), time.Now().Add(-48*time.Hour).Truncate(time.Second)
+	backendtest.MustWork(t, os.WriteFile(victim, nil, 0o600), os.Chtimes(victim, old, old),
+		os.Link(victim, filepath.Join(f.dir, "link")), os.Link(victim, filepath.Join(f.dir, "record")),
+		os.Mkdir(filepath.Join(f.dir, "own"), 0o777), os.Mkdir(filepath.Join(f.dir, "kept"), 0o777),
+		os.Chtimes(filepath.Join(f.dir, "kept"), old, old), d.Touch(t.Context(), "own")) // from which it learns the server's clock
+	d.Keep(t.Context(), "link", "record", "kept")
+	for name, want := range map[string]bool{victim: false, filepath.Join(f.dir, "kept"): true} {
+		var st unix.Stat_t
+		backendtest.MustWork(t, unix.Lstat(name, &st))
+		if kept := st.Mtim.Sec != old.Unix() || st.Atim.Sec != old.Unix(); kept != want {
+			t.Errorf("Keep sets the times of %s: %v, want %v", filepath.Base(name), kept, want)
 		}
 	}
 }
