@@ -48,6 +48,7 @@ type kind struct {
 
 var kinds = []kind{
 	{name: "local", at: onDisk("local:%s/a"), closed: true},
+	{name: "local-binary", at: onDisk("local:%s/a?pid=binary"), closed: true},
 	{name: "flock", at: onDisk("flock:%s/a"), closed: true},
 	{name: "nfs", at: onDisk("nfs:%s/a"), waits: true, shared: true, closed: true},
 	{name: "mkdir", at: onDisk("mkdir:%s/a"), waits: true},
@@ -177,6 +178,7 @@ var hidden = []struct{ pattern, with string }{
 	{`\b[0-9a-f]{32}\b`, "ID"},
 	{`\b[0-9]+\.([0-9]+)\.g[A-Z][A-Za-z0-9_-]{60,}`, "BEAT.$1.RECORD"},
 	{`"[0-9]+\\nLOCK`, `"PID\nLOCK`},
+	{`"(\\.|[^"\\])*\\x00\\nLOCK`, `"INT\nLOCK`}, // on Linux no pid has a fourth byte
 	{`[0-9]{8,}`, "TIME"},
 }
 
@@ -255,10 +257,11 @@ func TestRead(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			plant(t, dir, string(raw))
-			p := onDisk(map[string]string{"mkdir-dir": "mkdir:%s/a?style=dir"}[k.name])(t)
-			if k.name != "mkdir-dir" {
-				p = onDisk(k.name + ":%s/a")(t)
+			address, optional := map[string]string{"mkdir-dir": "mkdir:%s/a?style=dir", "local-binary": "local:%s/a?pid=binary"}[k.name]
+			if !optional {
+				address = k.name + ":%s/a"
 			}
+			p := onDisk(address)(t)
 			p.address = strings.Replace(p.address, filepath.Dir(pathOf(p.address)), dir, 1)
 			out, err := p.command(t, "status", "--json").Output()
 			if err != nil {
