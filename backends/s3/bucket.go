@@ -53,10 +53,17 @@ func (b *bucket) name() *string { return aws.String(b.address.Host) }
 
 // load reads the configuration for object stores, as all programs with this library do.
 func load(ctx context.Context) (aws.Config, error) {
-	// The library's own kind of HTTP client: with another kind it refuses AWS_CA_BUNDLE.
-	loaded, err := config.LoadDefaultConfig(ctx, config.WithHTTPClient(awshttp.NewBuildableClient()),
-		config.WithLogger(logging.Nop{})) // else it writes to our standard error
-	if p := programOf(loaded); err == nil && p != "" {
+	options := []func(*config.LoadOptions) error{
+		// The library's own kind of HTTP client: with another kind it refuses AWS_CA_BUNDLE.
+		config.WithHTTPClient(awshttp.NewBuildableClient()),
+		config.WithLogger(logging.Nop{}), // else it writes to our standard error
+	}
+	loaded, err := config.LoadDefaultConfig(ctx, options...)
+	switch p, role := programOf(loaded); {
+	case err != nil || p == "":
+	case role:
+		loaded, err = config.LoadDefaultConfig(ctx, append(options, config.WithAssumeRoleCredentialOptions(p.assume))...)
+	default:
 		loaded.Credentials = aws.NewCredentialsCache(p)
 	}
 	return loaded, err

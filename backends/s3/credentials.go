@@ -14,6 +14,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
 
 	"locksmith/backends/process"
 )
@@ -73,19 +75,41 @@ const (
 	maxCredentials = 64 << 10
 )
 
-// programOf returns the program that gives a configuration's credentials, or "". A program whose
-// credentials are for a role to be assumed with them is left to the library.
-func programOf(c aws.Config) program {
-	from, ok := c.Credentials.(aws.CredentialProviderSource)
-	if !ok || !slices.Equal(from.ProviderSources(), []aws.CredentialSource{aws.CredentialSourceProfileProcess, aws.CredentialSourceProcess}) {
-		return ""
+// programOf returns the program that gives a configuration's credentials, or "". role: with these a role
+// is assumed, or one after another.
+func programOf(c aws.Config) (p program, role bool) {
+	if !isOfProgram(c.Credentials) {
+		return "", false
 	}
 	for _, source := range c.ConfigSources {
 		if shared, ok := source.(config.SharedConfig); ok {
-			return program(shared.CredentialProcess)
+			from := &shared
+			for from.Source != nil {
+				from = from.Source
+			}
+			return program(from.CredentialProcess), shared.Source != nil
 		}
 	}
-	return ""
+	return "", false
+}
+
+// isOfProgram reports whether credentials come from a program, at first.
+func isOfProgram(c aws.CredentialsProvider) bool {
+	from, ok := c.(aws.CredentialProviderSource)
+	return ok && slices.Contains(from.ProviderSources(), aws.CredentialSourceProcess)
+}
+
+// assume lets the library assume a role with the program's credentials. In a row of roles that is the
+// first: the others are assumed with those of the role before.
+func (p program) assume(o *stscreds.AssumeRoleOptions) {
+	client, ok := o.Client.(*sts.Client)
+	if !ok {
+		return
+	}
+	from, ok := client.Options().Credentials.(aws.CredentialProviderSource)
+	if ok && isOfProgram(client.Options().Credentials) && !slices.Contains(from.ProviderSources(), aws.CredentialSourceSTSAssumeRole) {
+		o.Client = sts.New(client.Options(), func(s *sts.Options) { s.Credentials = aws.NewCredentialsCache(p) })
+	}
 }
 
 // Retrieve implements aws.CredentialsProvider. Its errors show nothing that the program wrote to its

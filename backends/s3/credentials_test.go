@@ -142,3 +142,45 @@ func TestCredentialProcess(t *testing.T) {
 		}
 	}
 }
+
+// TestProgramForRole: a role is assumed with the credentials of a credential_process, which is a program
+// of our own, and a second role with those of the first. The store gets those of the last.
+func TestProgramForRole(t *testing.T) {
+	write, dir := useProfile(t), t.TempDir()
+	assumed := make(chan string, 9)
+	roles := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name := filepath.Base(r.FormValue("RoleArn"))
+		by, _, _ := strings.Cut(strings.TrimPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 Credential="), "/")
+		assumed <- r.FormValue("Action") + " " + name + " by " + by
+		fmt.Fprintf(w, `<AssumeRoleResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleResult><Credentials><AccessKeyId>key-of-%s</AccessKeyId>`+
+			`<SecretAccessKey>s</SecretAccessKey><SessionToken>%s</SessionToken><Expiration>%s</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>`,
+			name, name, time.Now().Add(time.Hour).UTC().Format(time.RFC3339))
+	}))
+	t.Cleanup(roles.Close)
+	t.Setenv("AWS_ENDPOINT_URL_STS", roles.URL)
+	t.Setenv("AWS_REGION", usualRegion)
+	var token atomic.Value
+	address := before(t, func(w http.ResponseWriter, r *http.Request, pass http.Handler) {
+		token.Store(r.Header.Get("X-Amz-Security-Token"))
+		pass.ServeHTTP(w, r)
+	})
+	write("role_arn = arn:aws:iam::1:role/second\nsource_profile = first\n[first]\nrole_arn = arn:aws:iam::1:role/first\nsource_profile = base\n" +
+		"[base]\ncredential_process = touch " + dir + "/runs; while [ ! -e " + dir + "/go ]; do sleep 0.01; done; " +
+		`echo '{"Version":1,"AccessKeyId":"key-of-program","SecretAccessKey":"s"}'`)
+	done := make(chan error, 1)
+	go func() { _, err := mustOpen(t, address).Store.List(t.Context()); done <- err }()
+	lab.Eventually(t, "the program runs", func() bool { _, err := os.Stat(dir + "/runs"); return err == nil })
+	if own := process.Own(); len(own) != 1 {
+		t.Errorf("while the credential_process runs, %v are programs of our own; want it", own)
+	}
+	backendtest.MustWork(t, os.WriteFile(dir+"/go", nil, 0o600))
+	backendtest.MustWork(t, <-done)
+	for _, want := range []string{"AssumeRole first by key-of-program", "AssumeRole second by key-of-first"} {
+		if got := <-assumed; got != want {
+			t.Errorf("it asks for %q, want %q", got, want)
+		}
+	}
+	if token.Load() != "second" {
+		t.Errorf("the store gets the token of %q, want that of the second role", token.Load())
+	}
+}
