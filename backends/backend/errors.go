@@ -116,7 +116,7 @@ func FileError(lock, op string, err error) *Error {
 	case errors.As(err, &refused):
 		e.Code, e.Hint = protocol.CannotCreate, "allow it there, or use a newer kernel: locksmith doctor tells what is missing"
 	case noSpace(err):
-		e.Code, e.Hint = protocol.CannotCreate, "free some space, or choose another file system"
+		e.Code, e.Hint = protocol.CannotCreate, "free some space (df) or inodes (df -i), or choose another file system"
 	case errors.Is(err, syscall.EFBIG):
 		e.Code, e.Hint = protocol.CannotCreate, "this process may write no file of that size: raise its limit with ulimit -f"
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):

@@ -43,6 +43,10 @@ var _ success.Store = Successes{}
 // be done again because of it.
 func (s Successes) List(context.Context) ([]success.Mark, error) {
 	path := s.Path + SuccessSuffix
+	const maxName = 255 // bytes, NAME_MAX of limits.h(0p)
+	if len(filepath.Base(path+UnfinishedSuffix)) > maxName {
+		return nil, fmt.Errorf("a success is kept in a file with a name longer by %d bytes: %w", len(SuccessSuffix+UnfinishedSuffix), syscall.ENAMETOOLONG)
+	}
 	st, text, err := readSuccess(path)
 	if backend.IsErrno(err, syscall.EIO, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM) {
 		return nil, err

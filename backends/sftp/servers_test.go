@@ -330,7 +330,7 @@ func TestBusyServer(t *testing.T) {
 	t.Parallel()
 	s := sftpserver.Start(t, sftpserver.Options{MaxStartups: 2})
 	var all sync.WaitGroup
-	for range 12 {
+	for range 6 {
 		all.Go(func() {
 			if _, err := at(t, s, byKey(s), "lock", "").Inspect(t.Context()); err != nil {
 				t.Error(err)

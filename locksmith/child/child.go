@@ -54,6 +54,9 @@ type Command struct {
 	Caught bool
 	// Closes says that the command does not inherit the lock, even if the lock can be lent (-o).
 	Closes bool
+	// Alone says that signals which come to us are not passed on once the command runs, because their
+	// sender sends them to the command, too.
+	Alone bool
 	// Withhold names variables that are kept from the command's environment, as they hold
 	// secrets of ours.
 	Withhold []string
@@ -249,6 +252,9 @@ const (
 	maxGrace  = 10 * time.Second
 	killAgain = 50 * time.Millisecond // for those that forked meanwhile
 )
+
+// Ended reports whether the command was started and has ended.
+func (c *Command) Ended() bool { return isClosed(c.ended) }
 
 func isClosed(c <-chan struct{}) bool {
 	select {

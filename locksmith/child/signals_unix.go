@@ -130,7 +130,7 @@ func (c *Command) handle(s os.Signal) {
 	switch {
 	case c.pid == 0:
 		c.stop(&locksmith.SignalError{Signal: s})
-	case isClosed(c.ended): // its pid may be another's by now
+	case c.Alone, isClosed(c.ended): // its pid may be another's by now
 	case isOfTerminals(s) && hasTerminal() && inOurGroup(c.pid):
 		// If the terminal sent it, the command has got it, too. If somebody sent it to us alone,
 		// it has no effect.

@@ -24,8 +24,7 @@ func row4() []question {
 			open: exceptions{withConditions: "flock: s3: " + directories + " " + trees}},
 		{row: 4, name: "died on another host", want: fires, ask: whoDiedElsewhere, of: func(k kinds.Kind) bool { return isListed(k) && ofManyHosts(k) },
 			open: exceptions{withConditions: "s3: " + directories + " " + trees}},
-		{row: 4, name: "a place is missing", want: "list -o writes the file all the same, with the others' locks", ask: missingPlace, of: isListed,
-			open: exceptions{withConditions: everyKind}},
+		{row: 4, name: "a place is missing", want: "list -o writes the file all the same, with the others' locks", ask: missingPlace, of: isListed},
 		{row: 4, name: "one directory by two addresses", want: "nobody is held by one address who is by another", ask: phantom, of: named("local: flock:"),
 			open: exceptions{withConditions: "local:"}},
 	}

@@ -11,16 +11,11 @@ import (
 // row6: ends.
 func row6() []question {
 	return []question{
-		{row: 6, name: "lost while the job runs", want: "the job's own status is told beside the loss", ask: statusOfLost, of: hasLease,
-			open: exceptions{withTheRest: leased}},
-		{row: 6, name: "lost before the release", want: "the job's own status is told beside the loss", ask: statusOfUnreleased,
-			open: exceptions{withTheRest: everyKind}},
-		{row: 6, name: "the release fails", want: "the job's own status is told beside that", ask: statusOfFailedRelease, of: named("link: mkdir: mkdir:?style=dir nfs:"),
-			open: exceptions{withTheRest: "link: mkdir: mkdir:?style=dir nfs:"}},
-		{row: 6, name: "a signal to all processes of a job", want: "with --no-forward it reaches the command once", ask: signalledOnce,
-			open: exceptions{withTheRest: everyKind}},
-		{row: 6, name: "run -v", want: "it says how long it waited, before the command says anything", ask: saysWait,
-			open: exceptions{withTheRest: everyKind}},
+		{row: 6, name: "lost while the job runs", want: "the job's own status is told beside the loss", ask: statusOfLost, of: hasLease},
+		{row: 6, name: "lost before the release", want: "the job's own status is told beside the loss", ask: statusOfUnreleased},
+		{row: 6, name: "the release fails", want: "the job's own status is told beside that", ask: statusOfFailedRelease, of: named("link: mkdir: mkdir:?style=dir nfs:")},
+		{row: 6, name: "a signal to all processes of a job", want: "with --no-forward it reaches the command once", ask: signalledOnce},
+		{row: 6, name: "run -v", want: "it says how long it waited, before the command says anything", ask: saysWait},
 	}
 }
 

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -33,6 +35,7 @@ type listing struct {
 	held, waiting bool
 	asJSON        bool
 	format        string
+	file          string       // -o
 	others        atomic.Int64 // files that may be other tools' locks
 	depth         int
 }
@@ -46,7 +49,8 @@ func (a *app) list() *cobra.Command {
 		Long: "Show the locks in PLACE and below it. PLACE is the address of a directory, for the locks of\n" +
 			"one kind: local:/dir, link:/dir, mkdir:/dir, nfs:/dir, sftp://host/dir, ftp://host/dir,\n" +
 			"s3://bucket/dir, and ftp://host/ for where the log in leads; or the path of one, for those of\n" +
-			"all kinds on file systems. Of one lock alone tells status.\n\n" +
+			"all kinds on file systems. Of one lock alone tells status. With -o the list is written to a file, which it\n" +
+			"replaces at once and whole, also if some place could not be looked at.\n\n" +
 			"Locks are known by what locksmith writes into them. With local: and link: also files that hold\n" +
 			"a pid and nothing else are shown; with mkdir:, ftp: and ftps: also empty directories, which\n" +
 			"somebody unknown holds, unless there is ?style=dir. Symbolic links are not followed. Free\n" +
@@ -60,7 +64,7 @@ func (a *app) list() *cobra.Command {
 			"On a terminal there is a line for each lock, elsewhere one for each holder and waiter, with all\n" +
 			"that is known. What could not be looked at is told on standard error, and decides the exit status.",
 		Example: "  locksmith list /var/lock\n" +
-			"  locksmith list --format openmetrics /var/lock > locks.prom.$$ && mv locks.prom.$$ locks.prom\n" +
+			"  locksmith list --format openmetrics -o /var/lib/prometheus/node-exporter/locks.prom /var/lock\n" +
 			"  locksmith list --held --where job=nightly --where 'age>1h' nfs:/shared/locks\n" +
 			"  locksmith list --json ftp://loader@ftp.example.org/locks",
 		Args: atLeastOne("directory"),
@@ -74,6 +78,7 @@ func (a *app) list() *cobra.Command {
 	f.BoolVar(&l.waiting, "waiting", false, "only waiters")
 	f.BoolVar(&l.asJSON, "json", false, "print one JSON document")
 	f.StringVar(&l.format, "format", "text", "text, json, or openmetrics: what alerts need to know of each, for a textfile collector")
+	f.StringVarP(&l.file, "output", "o", "", "write to this `file` instead, whole and at once")
 	f.Var(flags.Count(&l.depth), "depth", "how many directories deep to look, 1 being in PLACE alone; else all, but 1 on FTP")
 	c.RunE = interruptible(func(ctx context.Context, args []string) error {
 		if err := l.prepare(conditions); err != nil {
@@ -120,10 +125,40 @@ func (l *listing) completePlace(c *cobra.Command, args []string, begun string) (
 	return l.CompleteLock(c, args, begun)
 }
 
-// listAll goes from place to place, until a signal.
+// listAll tells of all places, on standard output or in a file.
 func (a *app) listAll(ctx context.Context, l *listing, args []string) error {
-	width, _, _ := term.Size(os.Stdout)
-	out := show.NewList(&a.out, l.format, width)
+	if l.file == "" {
+		width, _, _ := term.Size(os.Stdout)
+		return a.listPlaces(ctx, l, args, &a.out, width)
+	}
+	return replace(l.file, func(to io.Writer) error { return a.listPlaces(ctx, l, args, to, 0) })
+}
+
+// replace writes a file beside the one of this name, and gives it the name when it is whole. What is no
+// file, such as a device, stays.
+func replace(name string, write func(io.Writer) error) error {
+	if st, err := os.Lstat(name); err == nil && !st.Mode().IsRegular() {
+		return flags.Usagef("-o %s: it is no file", show.Text(name))
+	}
+	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
+	if err != nil {
+		return backend.FileError(name, "write", err)
+	}
+	text := bufio.NewWriter(f)
+	err = errors.Join(write(text), text.Flush(), f.Chmod(0o644), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+		return backend.FileError(name, "write", err)
+	}
+	return nil
+}
+
+// listPlaces goes from place to place, until a signal.
+func (a *app) listPlaces(ctx context.Context, l *listing, args []string, to io.Writer, width int) error {
+	out := show.NewList(to, l.format, width)
 	for _, place := range args {
 		if ctx.Err() != nil {
 			break
@@ -146,7 +181,7 @@ func (a *app) listAll(ctx context.Context, l *listing, args []string) error {
 		}
 		if n := l.others.Load(); n > 0 && l.format == "text" && l.all() {
 			dir, _ := absolute(place)
-			fmt.Fprintf(&a.out, "%s: files left out that may be other tools' locks: %d; see them with: locksmith list %s\n", show.Text(place), n, show.Text(quoted("local:"+dir)))
+			fmt.Fprintf(to, "%s: files left out that may be other tools' locks: %d; see them with: locksmith list %s\n", show.Text(place), n, show.Text(quoted("local:"+dir)))
 		}
 	}
 	return out.End()

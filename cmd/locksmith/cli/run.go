@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"locksmith/backends/backend"
 	"locksmith/cmd/locksmith/cli/flags"
 	"locksmith/cmd/locksmith/cli/programs"
 	"locksmith/cmd/locksmith/cli/request"
@@ -69,7 +70,8 @@ func (a *app) run() *cobra.Command {
 	become := c.PreRunE
 	c.PreRunE = func(c *cobra.Command, _ []string) error { return become(c, locks) }
 	f := c.Flags()
-	f.BoolVarP(&o.verbose, "verbose", "v", false, "say how long we waited for the lock and held it")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "say how long we waited for the lock, before COMMAND begins, and how long we held it")
+	f.BoolVar(&o.alone, "no-forward", false, "pass no signal on to COMMAND: who sends one sends it to COMMAND, too, as a batch system does")
 	f.Var(flags.Duration(&o.once), "once-per", "do not run COMMAND if it succeeded under this lock less than so long ago, on whatever host")
 	f.Var(&o.skip, "skip-status", "exit `status` instead of 0 when --once-per keeps COMMAND from being run")
 	f.StringVarP(&line, "command", "c", "", "instead of -- COMMAND: a `line` for $SHELL, or /bin/sh")
@@ -91,6 +93,7 @@ type running struct {
 	verbose bool
 	closes  bool          // -o
 	becomes bool          // -F
+	alone   bool          // --no-forward
 	once    time.Duration // --once-per; locksmith.Forever: not given
 	skip    flags.Number
 	ask     []string // --ask, as a command
@@ -165,7 +168,7 @@ func (a *app) runCommand(o *running, locks, argv []string) error {
 	}
 	command := &child.Command{
 		Argv: argv, Withhold: secretVariables(targets),
-		Tell: line.Show, Log: h.Log, Clock: h.Request.Clock, Closes: o.closes,
+		Tell: line.Show, Log: h.Log, Clock: h.Request.Clock, Closes: o.closes, Alone: o.alone,
 	}
 	switch h.Once, err = request.Once(h, o.once, targets); {
 	case err != nil:
@@ -189,13 +192,20 @@ func (a *app) runCommand(o *running, locks, argv []string) error {
 	h.Request.Owner.Program = programs.Name(argv[0], func() []string { return argv })
 	finish := o.Events.Record(h, filepath.Base(argv[0]))
 	start := h.Request.Clock.Now()
+	if o.verbose {
+		command.Tell = func(held *backend.HeldError) {
+			if line.Show(held); held == nil {
+				fmt.Fprintf(out, "locksmith: %s: waited %v\n", h.Address, (h.Request.Clock.Now() - start).Round(time.Millisecond))
+			}
+		}
+	}
 	held, err := h.Run()
 	finish(held, err)
 	command.CatchAll()
 	line.Clear()
 	waited := (h.Request.Clock.Now() - start - held).Round(time.Millisecond)
 	if o.verbose && held > 0 {
-		fmt.Fprintf(out, "locksmith: %s: waited %v, held %v\n", h.Address, waited, held.Round(time.Millisecond))
+		fmt.Fprintf(out, "locksmith: %s: held %v\n", h.Address, held.Round(time.Millisecond))
 	} else if cancelled, ok := errors.AsType[*locksmith.CancelledError](err); o.verbose && ok {
 		fmt.Fprintf(out, "locksmith: %s: waited %v, not held: %v\n", h.Address, waited, cancelled.Cause)
 	}
@@ -235,6 +245,8 @@ func (o *running) stays(h *locksmith.Helper, leaseless bool) string {
 		return "--max-hold needs somebody to end the command"
 	case h.Once != nil:
 		return "--once-per needs somebody to put down a success"
+	case o.alone:
+		return "with --no-forward run stays, and passes on nothing"
 	case o.verbose:
 		return "-v needs somebody to tell of the end"
 	case o.Events.Given():
@@ -277,6 +289,9 @@ func (a *app) runStatus(o *running, command *child.Command, log hclog.Logger, ou
 	told := isLoss && loss.Code != protocol.MaxHold && log.IsError() // told when it came
 	if !told && !(o.Quiet && isHeld(err) && !isStuck(err)) {
 		reportTo(out, err)
+	}
+	if command.Ended() && command.Status() < protocol.BySignal { // not by our signals: what it did has happened, whatever became of the lock
+		fmt.Fprintf(out, "locksmith: the command ended with status %d\n", command.Status())
 	}
 	a.status = exitStatusOr(o.Conflict, err)
 	return nil
