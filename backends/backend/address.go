@@ -117,9 +117,9 @@ func (a Address) parsePath(raw string) (clean, cause, hint string) {
 }
 
 // example is an address, in words, that a path may stand for which begins in the working
-// directory, or "".
+// directory, or "". What is before an @ may be a password.
 func (a Address) example(p string) string {
-	if full, err := filepath.Abs(p); err == nil && a.Host == "" && !climbs(p) {
+	if full, err := filepath.Abs(p); err == nil && a.Host == "" && !climbs(p) && !strings.Contains(p, "@") {
 		return ", as in " + bounded(a.Scheme+":"+filepath.ToSlash(full))
 	}
 	return ""
