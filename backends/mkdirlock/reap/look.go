@@ -84,7 +84,7 @@ func (p *reaper) other(e dirs.Entry, at, note string) {
 func (p *reaper) empty(e dirs.Entry, at string) {
 	note := ""
 	if p.age(e) <= p.reaping.MaxAge {
-		note = "too young" + p.younger
+		note = "too young" + p.whyYoung(e)
 	}
 	p.add(finding{own: at, changed: e.Modified, Reaped: backend.Reaped{Holder: labels.Nobody(nil, false)}}, at, backend.ReapedEmpty, p.age(e), note)
 }
@@ -121,7 +121,7 @@ func (p *reaper) reservation(ctx context.Context, e dirs.Entry, at string, insid
 	case e.Modified.IsZero():
 		note = "its time is not known"
 	case p.age(e) <= silence:
-		note = fmt.Sprintf("it is not older than %v", silence.Round(time.Second)) + p.younger
+		note = fmt.Sprintf("it is not older than %v", silence.Round(time.Second)) + p.whyYoung(e)
 	}
 	p.add(finding{own: at}, at, backend.ReapedWaiter, p.age(e), note)
 }
@@ -164,9 +164,18 @@ func (p *reaper) whyAlive(f finding, in dirs.Entry, what string) string {
 	case in.Modified.IsZero():
 		return "its time is not known"
 	case p.age(in) <= silence:
-		return fmt.Sprintf("its last heartbeat is not older than %v", silence.Round(time.Second)) + p.younger
+		return fmt.Sprintf("its last heartbeat is not older than %v", silence.Round(time.Second)) + p.whyYoung(in)
 	}
 	return ""
+}
+
+// whyYoung adds to a note what else is to be known of the time of an entry. A time that is yet to come
+// makes it young for as long.
+func (p *reaper) whyYoung(e dirs.Entry) string {
+	if ahead := e.Modified.Sub(p.now); ahead > time.Hour {
+		return fmt.Sprintf(": its time is %v ahead of the clock there", ahead.Round(time.Minute))
+	}
+	return p.younger
 }
 
 // see reads who has an entry, and returns what is in it.
