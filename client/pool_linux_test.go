@@ -512,3 +512,38 @@ func entries(t *testing.T, pid int, directory string) int {
 	}
 	return len(all)
 }
+
+// TestFrozenPool: the same with a pool of which every helper freezes, before it is ready or while it
+// waits. Each is replaced.
+func TestFrozenPool(t *testing.T) {
+	address, _ := newLock(t)
+	p := newPool(t, 1)
+	idle := p.PIDs()[0]
+	lab.Stop(t, idle)
+	held := acquire(t, address)
+	comesBack(t, func() {
+		if _, err := p.Acquire(t.Context(), address, client.Retries(0)); !errors.Is(err, client.ErrHeld) { // without a bound
+			t.Errorf("a try with a helper that is stopped: %v", err)
+		}
+	})
+	if err := held.Release(); err != nil {
+		t.Error(err)
+	}
+	lab.Eventually(t, "the helper is killed", func() bool { return syscall.Kill(idle, 0) == syscall.ESRCH })
+	lab.Eventually(t, "the helper is replaced", func() bool { use(t, p, address); return p.Idle() == 1 })
+	lab.Stop(t, p.PIDs()[0])
+	comesBack(t, p.Close)
+
+	script, pids := freezes(t)
+	t.Setenv("LOCKSMITH", script)
+	fresh := &client.Pool{Size: 1}
+	comesBack(t, func() {
+		_, err := fresh.TryAcquire(t.Context(), address, client.KillAfter(100*time.Millisecond))
+		if _, ok := errors.AsType[*client.HelperError](err); !ok {
+			t.Errorf("a try with helpers that are stopped: %v", err)
+		}
+	})
+	for _, pid := range reads(t, pids) {
+		_ = syscall.Kill(pid, syscall.SIGKILL) // one waits for 15 s to be ready
+	}
+}

@@ -25,7 +25,8 @@
 //     one. After Release nothing of the lock is left but what the kind keeps on purpose: "acquire
 //     and release".
 //   - Inspect shows the one holder, with its record, the verdict on it and its helper's pid. Before
-//     and after that it shows nobody: "inspect".
+//     and after that it shows nobody: "inspect". So it does whatever others do meanwhile, though it takes
+//     several steps: "inspect beside others that come and go".
 //   - The *HeldError of Try has the record of the holder: "held tells who".
 //   - Wait returns soon after the release, after the end of its context, or after the death of the
 //     last process that the verdict waited for: "wait ends with release", "wait ends with context",
@@ -53,7 +54,8 @@
 //
 //   - Those who share it hold it together, and meanwhile nobody holds it alone: "several share",
 //     "shared excludes exclusive", "exclusive excludes shared", "never an exclusive holder with
-//     others".
+//     others". A lock that somebody always shares never looks free: "inspect beside a lock that is
+//     shared in turn".
 //   - Each of them is broken by itself: "a dead one of several is broken", "break one of several by
 //     id".
 //   - Tokens rise with each holder that has the lock alone, and never fall: "tokens".
