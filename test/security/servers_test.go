@@ -44,9 +44,14 @@ func TestFloods(t *testing.T) {
 		for _, f := range floods {
 			t.Run(kind+" "+f.about, func(t *testing.T) {
 				t.Parallel()
-				cmd := start(t, f)
 				begun := time.Now()
-				r, threads := watched(t, cmd)
+				r, threads := watched(t, start(t, f))
+				for range 5 { // a busy machine may not read so much in the time of an answer
+					if r.status != 69 {
+						break
+					}
+					r, threads = watched(t, start(t, f))
+				}
 				r.mustSay(t, 73, "too much is in the directory: "+f.says)
 				if most := int64(128 << 10); r.memory > most {
 					t.Errorf("for a directory with too much in it the command took %d KiB, want %d at most", r.memory, most)
