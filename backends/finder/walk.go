@@ -181,7 +181,7 @@ func (w *Walk) file(ctx context.Context, in *Directory, name string) error {
 	content := func() Content {
 		if seen == nil {
 			c := w.Tree.(Reader).Read(in.Path + "/" + name)
-			if gone(c.Err) { // the same
+			if gone(c.Err) { // again, for a lock may go from hand to hand
 				c = w.Tree.(Reader).Read(in.Path + "/" + name)
 			}
 			seen = &c

@@ -95,11 +95,7 @@ func (a *attempt) heldSticky() error {
 }
 
 func (a *attempt) held() error {
-	h := a.seen.Holder(a.lock.Today())
-	if now := a.seen.Of.now; !now.IsZero() && !a.seen.Beat.IsZero() {
-		h.Heartbeat, h.ByPlace = max(now.Sub(a.seen.Beat), 0), true
-	}
-	return &backend.HeldError{Lock: string(a.lock.Address), Holder: h}
+	return &backend.HeldError{Lock: string(a.lock.Address), Holder: a.seen.HolderThere(a.lock.Today(), a.seen.Of.now)}
 }
 
 // obstacle is the error while nobody can tell whether the lock is held.

@@ -118,8 +118,8 @@ func (l *Lock) report(here owner.Place) (backend.Report, error) {
 // holder describes who left the content, with advice where waiting for that holder is hardly of
 // use. locked reports whether somebody has the kernel lock. It is asked only where that matters.
 func (l *Lock) holder(c content, v owner.Verdict, locked func() bool) backend.Holder {
-	h := c.seen(v).Holder(time.Now())
-	h.ByPlace = true // the disk has this machine's clock
+	now := time.Now()
+	h := c.seen(v).HolderThere(now, now) // the disk has this machine's clock
 	remove := "remove it with: locksmith break --force " + backend.ShellWord(string(l.address))
 	switch {
 	case c.note == backend.StickyNote:

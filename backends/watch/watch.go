@@ -127,6 +127,16 @@ func (w *Watcher) Keep(keep func(name string) bool) {
 	maps.DeleteFunc(w.watched, func(name string, _ *watched) bool { return !keep(name) })
 }
 
+// HolderThere is Holder, but the age of the last heartbeat is by the clock of the lock's place, where
+// it is there; zero: unknown.
+func (s Seen) HolderThere(today, there time.Time) backend.Holder {
+	h := s.Holder(today)
+	if !there.IsZero() && !s.Beat.IsZero() {
+		h.Heartbeat, h.ByPlace = max(there.Sub(s.Beat), 0), true
+	}
+	return h
+}
+
 // Holder describes for people what was seen. today is the wall clock's time.
 func (s Seen) Holder(today time.Time) backend.Holder {
 	h := backend.Holder{ID: s.ID, Sign: s.Sign, Lasting: s.Lasting, Silent: s.Silent, Overdue: s.Overdue, Record: s.Record, Note: s.Note,

@@ -85,8 +85,8 @@ func (c cell) pattern() string {
 	return "^TestGuest$/^(" + strings.Join(names, "|") + ")$"
 }
 
-// TestLab boots one guest for each cell that has scenarios, as many at a time as there are
-// processors.
+// TestLab boots one guest for each cell that has scenarios, as many at a time as guest.Processors
+// lets.
 func TestLab(t *testing.T) {
 	if guest.Inside() {
 		return

@@ -123,17 +123,13 @@ func TestHugeRecord(t *testing.T) {
 				lab.Lacking(t, "no file may say that it is huge: "+err.Error())
 			}
 			log := filepath.Join(t.TempDir(), "log")
-			look := func() (*exec.Cmd, []byte, error) {
-				cmd := exec.Command(strace, "-f", "-P", path, "-o", log, "-e", "trace=read,pread64,readv,mmap", program(t), "status", k.at(path))
-				out, err := cmd.CombinedOutput()
-				return cmd, out, err
-			}
-			cmd, out, err := look()
+			var out []byte
+			var err error
 			for range 5 { // under strace on a busy machine the look may seem to hang
-				if cmd.ProcessState.ExitCode() != 69 {
+				cmd := exec.Command(strace, "-f", "-P", path, "-o", log, "-e", "trace=read,pread64,readv,mmap", program(t), "status", k.at(path))
+				if out, err = cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != 69 {
 					break
 				}
-				cmd, out, err = look()
 			}
 			if err != nil {
 				lab.Lacking(t, fmt.Sprintf("strace: %v: %s", err, out))

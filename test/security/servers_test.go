@@ -46,10 +46,7 @@ func TestFloods(t *testing.T) {
 				t.Parallel()
 				begun := time.Now()
 				r, threads := watched(t, start(t, f))
-				for range 5 { // a busy machine may not read so much in the time of an answer
-					if r.status != 69 {
-						break
-					}
+				for n := 0; r.status == 69 && n < 5; n++ { // a busy machine may not read so much in the time of an answer
 					r, threads = watched(t, start(t, f))
 				}
 				r.mustSay(t, 73, "too much is in the directory: "+f.says)

@@ -42,10 +42,7 @@ func (a *attempt) held(ctx context.Context, v view, s observation) error {
 		return err
 	}
 	a.late = 0
-	h := s.Holder(a.lock.Today())
-	if !s.Beat.IsZero() {
-		h.Heartbeat, h.ByPlace = max(a.storeTime(v).Sub(s.Beat), 0), true
-	}
+	h := s.HolderThere(a.lock.Today(), a.storeTime(v))
 	sinceWhen(&h, v, a.lock.Today())
 	return a.stop(generation.Block[ticket]{Number: v.numbers.Newest(), Holder: s, Next: next, Ahead: ahead, Until: watch.Never}, backend.HeldError{Holder: h})
 }

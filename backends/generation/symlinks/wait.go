@@ -79,15 +79,11 @@ func (a *attempt) held(ctx context.Context, t uint64, target entry, s observatio
 // of the lock's place, where we know that.
 func (a *attempt) aged(ctx context.Context, s observation) (backend.Holder, error) {
 	today := a.lock.Today()
-	h := s.Holder(today)
 	if s.Verdict == owner.Alive || today.Sub(s.Beat).Abs() <= s.Lease { // whose clock it is hardly matters then
-		return h, nil
+		return s.Holder(today), nil
 	}
-	now, err := a.serverTime(ctx)
-	if err == nil && !now.IsZero() {
-		h.Heartbeat, h.ByPlace = max(now.Sub(s.Beat), 0), true
-	}
-	return h, err
+	there, err := a.serverTime(ctx)
+	return s.HolderThere(today, there), err
 }
 
 // stop remembers what to wait for, and how many wait before us in all.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -131,11 +132,13 @@ func (a *app) listAll(ctx context.Context, l *listing, args []string) error {
 		width, _, _ := term.Size(os.Stdout)
 		return a.listPlaces(ctx, l, args, &a.out, width)
 	}
-	return replace(l.file, func(to io.Writer) error { return a.listPlaces(ctx, l, args, to, 0) })
+	return replace(l.file, func(to io.Writer) error {
+		return cmp.Or(a.listPlaces(ctx, l, args, to, 0), context.Cause(ctx)) // after a signal it is not whole
+	})
 }
 
 // replace writes a file beside the one of this name, and gives it the name when it is whole. What is no
-// file, such as a device, stays.
+// file, such as a device, stays. So does the file if write fails, whose error is returned.
 func replace(name string, write func(io.Writer) error) error {
 	if st, err := os.Lstat(name); err == nil && !st.Mode().IsRegular() {
 		return flags.Usagef("-o %s: it is no file", show.Text(name))
@@ -144,16 +147,17 @@ func replace(name string, write func(io.Writer) error) error {
 	if err != nil {
 		return backend.FileError(name, "write", err)
 	}
+	defer os.Remove(f.Name()) // unless it has got the name
 	text := bufio.NewWriter(f)
-	err = errors.Join(write(text), text.Flush(), f.Chmod(0o644), f.Close())
-	if err == nil {
+	failed := write(text)
+	err = errors.Join(text.Flush(), f.Chmod(0o644), f.Close())
+	if failed == nil && err == nil {
 		err = os.Rename(f.Name(), name)
 	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-		return backend.FileError(name, "write", err)
+	if failed == nil && err != nil {
+		failed = backend.FileError(name, "write", err)
 	}
-	return nil
+	return failed
 }
 
 // listPlaces goes from place to place, until a signal.

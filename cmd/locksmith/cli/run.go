@@ -192,10 +192,11 @@ func (a *app) runCommand(o *running, locks, argv []string) error {
 	h.Request.Owner.Program = programs.Name(argv[0], func() []string { return argv })
 	finish := o.Events.Record(h, filepath.Base(argv[0]))
 	start := h.Request.Clock.Now()
+	waited := func() time.Duration { return (h.Request.Clock.Now() - start).Round(time.Millisecond) }
 	if o.verbose {
 		command.Tell = func(held *backend.HeldError) {
 			if line.Show(held); held == nil {
-				fmt.Fprintf(out, "locksmith: %s: waited %v\n", h.Address, (h.Request.Clock.Now() - start).Round(time.Millisecond))
+				fmt.Fprintf(out, "locksmith: %s: waited %v\n", h.Address, waited())
 			}
 		}
 	}
@@ -203,11 +204,10 @@ func (a *app) runCommand(o *running, locks, argv []string) error {
 	finish(held, err)
 	command.CatchAll()
 	line.Clear()
-	waited := (h.Request.Clock.Now() - start - held).Round(time.Millisecond)
 	if o.verbose && held > 0 {
 		fmt.Fprintf(out, "locksmith: %s: held %v\n", h.Address, held.Round(time.Millisecond))
 	} else if cancelled, ok := errors.AsType[*locksmith.CancelledError](err); o.verbose && ok {
-		fmt.Fprintf(out, "locksmith: %s: waited %v, not held: %v\n", h.Address, waited, cancelled.Cause)
+		fmt.Fprintf(out, "locksmith: %s: waited %v, not held: %v\n", h.Address, waited(), cancelled.Cause)
 	}
 	return a.runStatus(o, command, h.Log, out, err)
 }
