@@ -61,12 +61,12 @@ func (a *attempt) makeLock(ctx context.Context) error {
 		a.own(nil)
 		return nil
 	case dirs.Refused(err):
-		return a.look(ctx, false)
+		return a.look(ctx)
 	case dirs.Unclear(err):
 		// There may now be an empty L. It is ours, or that of a program that uses mkdir
 		// alone. A second mkdir would be refused in both cases, and not tell which.
 		//rule:unclear
-		return a.look(ctx, true)
+		return a.survey(ctx, true)
 	}
 	return a.lock.fail("make the lock directory", err)
 }
@@ -197,7 +197,7 @@ func (a *attempt) taken(ctx context.Context, cause error) error {
 			return backend.Again(a.lock.fail("rename our reservation to the lock", cause))
 		}
 	}
-	err := a.look(ctx, false)
+	err := a.look(ctx)
 	if err == nil && a.gate == renaming {
 		err = a.removeLock(ctx)
 	}
@@ -207,14 +207,13 @@ func (a *attempt) taken(ctx context.Context, cause error) error {
 	return err
 }
 
-// look finds out who has the lock, and breaks a dead holder. doubt: an empty L may be ours.
-// nil means that we broke the holder, and L is ours. Otherwise the error is a
-// *backend.HeldError, or backend.ErrAgain, or that of a request that failed.
-func (a *attempt) look(ctx context.Context, doubt bool) error {
-	if !a.lookDue() && !doubt {
+// look finds out who has the lock, if that is due, and breaks a dead holder. It begins with the
+// holder of the last look. It returns what survey returns.
+func (a *attempt) look(ctx context.Context) error {
+	if !a.lookDue() {
 		return a.heldAgain()
 	}
-	if e := a.block.seen.Of.entry; e != (labels.Entry{}) && !doubt {
+	if e := a.block.seen.Of.entry; e != (labels.Entry{}) {
 		s, err := a.others.Look(ctx, spot{at: a.lock.lock(), entry: e})
 		switch {
 		case err == nil && len(s.Of.inside) > 0:
@@ -225,6 +224,13 @@ func (a *attempt) look(ctx context.Context, doubt bool) error {
 			return err
 		}
 	}
+	return a.survey(ctx, false)
+}
+
+// survey finds out from a list of L who has the lock, and breaks a dead holder. doubt: an empty L may
+// be ours. nil means that we broke the holder, and L is ours. Otherwise the error is a
+// *backend.HeldError, or backend.ErrAgain, or that of a request that failed.
+func (a *attempt) survey(ctx context.Context, doubt bool) error {
 	names, err := a.dir.List(ctx, a.lock.lock())
 	switch {
 	case dirs.Refused(err):

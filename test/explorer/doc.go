@@ -61,11 +61,12 @@
 // state that is sampled, if nothing else goes wrong, everybody ends, and after one more holder
 // only a few generations are left.
 //
-// In the configurations called purge, what is purged has not changed for two leases. The generation
-// of a holder that sends heartbeats, and tends the lock after its first one, is never so old. In those
-// called hasty half a lease is enough. Then somebody else may get the lock beside its holder, which
-// no rule of ours prevents; but the holder learns so from its next call. After a purge of the newest
-// generation tokens begin anew.
+// In the configurations called purge, what is purged has not changed for two leases. What a holder
+// that sends heartbeats holds by (the generation, which it tends after its first heartbeat; the file;
+// the sign in its directory) is never so old. In those called hasty half a lease is enough. Then
+// somebody else may get the lock beside its holder, which no rule of ours prevents; but the holder
+// learns so from its next call. After a purge of the newest generation, or of a directory that is a
+// token, tokens begin anew. Object stores have no such cleaner: their rules count days.
 //
 // # Locks of directories
 //

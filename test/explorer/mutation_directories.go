@@ -82,5 +82,5 @@ var mkdirMutations = []mutation{
 
 	{name: "no gate where there is no one step", breaks: takesEmpty, config: "two-steps-script", edits: []edit{change("attempt.commit", "gate", "$old\n		if err = a.dir.Rename(ctx, a.mine.home, a.lock.lock()); err == nil {\n			return a.enter(ctx)\n		}\n		return nil, a.taken(ctx, err)")}},
 
-	{name: "break an empty lock", breaks: takesEmpty, config: "plain-script", edits: []edit{change("attempt.look", "empty", "_ = a.dir.Rmdir(ctx, a.lock.lock())\n		return backend.ErrAgain")}},
+	{name: "break an empty lock", breaks: takesEmpty, config: "plain-script", edits: []edit{change("attempt.survey", "empty", "_ = a.dir.Rmdir(ctx, a.lock.lock())\n		return backend.ErrAgain")}},
 }
