@@ -4,14 +4,20 @@ package promises
 
 import (
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // row2: nothing in the place tells whose it is.
 func row2() []question {
 	return []question{
 		{row: 2, name: "an unfinished file", want: "a short quiet try takes what its maker left before the record", ask: unfinished, of: named("local:")},
+		{row: 2, name: "the power is cut", want: "of three short quiet tries, a lease apart, one takes the lock or tells", ask: powerCut, of: ofThisDisk,
+			open: exceptions{withConditions: "link:"}},
 		{row: 2, name: "what says nothing", want: "of three short quiet tries, a lease apart, one takes the lock or tells", ask: saysNothing,
 			open: exceptions{withConditions: "link: " + directories}},
 		{row: 2, name: "what says nothing, in metrics", want: "after three days it is blocked, or its age is told, and its age is never 0", ask: nothingInMetrics, of: isListed,
@@ -37,9 +43,53 @@ func unfinished(c *cell) evil {
 	return evil(s.String())
 }
 
+// powerCut: a job and its helper are killed, and the disk keeps what it had written by then.
+func powerCut(c *cell) evil {
+	image := filepath.Join(c.home, "image")
+	disk := func(argv ...string) {
+		c.Helper()
+		if out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput(); err != nil && argv[0] == "mount" {
+			c.Skipf("no disk can be mounted here whose power may be cut: %v %s", err, out)
+		} else if err != nil {
+			c.Fatalf("%q: %v %s", argv, err, out)
+		}
+	}
+	disk("truncate", "-s", "16M", image)
+	disk("mkfs.ext4", "-q", image)
+	disk("mount", "-o", "loop", image, c.Dir)
+	c.Cleanup(func() { disk("umount", c.Dir) })
+	j := c.run(c.short()...)
+	cutPower(c, c.Dir)
+	c.must(j.Cmd.Process.Kill())
+	j.LetGo()
+	j.Kill()
+	disk("umount", c.Dir)
+	disk("mount", "-o", "loop", image, c.Dir)
+	return takesOrTells(c)
+}
+
+// cutPower makes a file system of ext4 write nothing more, not even its log. By then it has written
+// the names there are, but not what is in files.
+func cutPower(c *cell, dir string) {
+	const (
+		shutdown   = 0x8004587d // EXT4_IOC_SHUTDOWN, linux/ext4.h
+		noLogFlush = 2          // EXT4_GOING_FLAGS_NOLOGFLUSH
+	)
+	c.Helper()
+	d, err := os.Open(dir)
+	c.must(err)
+	defer d.Close()
+	c.must(d.Sync())
+	c.must(unix.IoctlSetPointerInt(int(d.Fd()), shutdown, noLogFlush))
+}
+
 func saysNothing(c *cell) evil {
 	c.Empty(c)
 	c.Age(c, 48*time.Hour)
+	return takesOrTells(c)
+}
+
+func takesOrTells(c *cell) evil {
 	for range 3 {
 		if s := c.try(c.short()...); told(s) || strings.Contains(s.out, "ran") {
 			return ""
