@@ -155,25 +155,47 @@ func (s *session) lastMoment() time.Duration { return s.confirmed + protocol.Sto
 // moment has passed and no heartbeat has failed, this process was stopped. Then the answer must come
 // by the end of the lease; if the lock is kept, by a quarter of a lease from now, if that is later.
 func (s *session) beat(ctx context.Context) error {
-	sent := s.now()
-	limit := s.lastMoment()
-	if sent >= limit {
-		if s.failed != nil {
-			return s.expired(s.failed)
-		}
-		limit = s.confirmed + s.lease
-		if s.kept() {
-			limit = max(limit, sent+s.lease/4)
-		}
+	limit, err := s.answerBy()
+	if err != nil {
+		return err
 	}
+	sent, err := s.send(ctx, limit)
+	return s.settle(ctx, sent, limit, err)
+}
+
+// answerBy is until when a heartbeat that is sent now may be answered. If that time is over and the
+// last heartbeat failed, answerBy returns the loss.
+func (s *session) answerBy() (time.Duration, error) {
+	now, limit := s.now(), s.lastMoment()
+	switch {
+	case now < limit:
+		return limit, nil
+	case s.failed != nil:
+		return 0, s.expired(s.failed)
+	}
+	limit = s.confirmed + s.lease
+	if s.kept() {
+		limit = max(limit, now+s.lease/4)
+	}
+	return limit, nil
+}
+
+// send sends a heartbeat, and returns when it was sent and how it ended.
+func (s *session) send(ctx context.Context, limit time.Duration) (sent time.Duration, err error) {
+	sent = s.now()
 	// The call's context ends after a quarter of the lease. If the connection has gone silent, that
 	// leaves time for a heartbeat over another connection.
-	_, err := s.call(ctx, limit-sent, s.lease/4, s.hold.Heartbeat)
+	_, err = s.call(ctx, limit-sent, s.lease/4, s.hold.Heartbeat)
 	if now := s.now(); errors.Is(err, backend.ErrNoAnswer) && s.kept() && now > limit+answerTime {
 		// The call should have ended by limit, so this process was stopped meanwhile.
 		sent = now // another heartbeat decides
 		_, err = s.call(ctx, s.lease/4, s.lease/4, s.hold.Heartbeat)
 	}
+	return sent, err
+}
+
+// settle notes how a heartbeat ended, and returns the loss if the lock is lost.
+func (s *session) settle(ctx context.Context, sent, limit time.Duration, err error) error {
 	// A heartbeat that succeeds after the lease proves nothing, unless the lock is kept: a breaker
 	// may have looked at the lock before that heartbeat.
 	if err != nil || !s.kept() {

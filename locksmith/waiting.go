@@ -50,14 +50,8 @@ func (h *Helper) acquire(start time.Duration, before bool) (hold backend.Hold, s
 			return hold, sent, nil
 		case w.calls.Hung(): // the call hung until there was no more time
 		case w.waits(trying, err):
-			if h.Timeout == 0 && ctx.Err() == nil {
-				return nil, 0, w.once()
-			}
-			if err := h.hopeless(w.behind); err != nil {
+			if err := w.refusal(ctx); err != nil {
 				return nil, 0, err
-			}
-			if w.tries == h.Tries {
-				return nil, 0, w.gaveUp(w.tries)
 			}
 			if w.tries == 1 {
 				h.remember() // for we may be killed
@@ -71,15 +65,36 @@ func (h *Helper) acquire(start time.Duration, before bool) (hold backend.Hold, s
 		case trying.Err() == nil:
 			return nil, 0, err
 		}
-		switch {
-		case wish.Err() != nil:
-			return nil, 0, w.unwanted(wish, w.now())
-		case ctx.Err() != nil:
-			return nil, 0, w.gaveUp(0)
-		case err != nil:
+		if err := w.over(wish, ctx, err); err != nil {
 			return nil, 0, err
 		}
 	}
+}
+
+// refusal is the error of a helper that does not go on after a try like the last, or nil.
+func (w *waiting) refusal(ctx context.Context) error {
+	h := w.helper
+	if h.Timeout == 0 && ctx.Err() == nil {
+		return w.once()
+	}
+	if err := h.hopeless(w.behind); err != nil {
+		return err
+	}
+	if w.tries == h.Tries {
+		return w.gaveUp(w.tries)
+	}
+	return nil
+}
+
+// over is the error of a wait that has ended, by err or by one of its contexts; nil if it goes on.
+func (w *waiting) over(wish, ctx context.Context, err error) error {
+	switch {
+	case wish.Err() != nil:
+		return w.unwanted(wish, w.now())
+	case ctx.Err() != nil:
+		return w.gaveUp(0)
+	}
+	return err
 }
 
 // rememberTime is how long a waiter waits for what it saw of others to be stored. That only spares

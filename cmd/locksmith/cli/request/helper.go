@@ -94,19 +94,15 @@ func (o Options) forOne(t *Target, log hclog.Logger) (*locksmith.Helper, error) 
 		return nil, err
 	}
 	o.adapt(t.Profile, canonical)
-	if err := o.checkRefresh(); err != nil && t.Refresh != nil && !o.given("refresh") {
-		return nil, t.Wrong(err)
-	} else if err != nil {
-		return nil, flags.Usagef("--%w", err)
+	if err := o.checkRefresh(); err != nil {
+		return nil, t.blame(t.Refresh != nil && !o.given("refresh"), err, "--%w")
 	}
 	record, err := o.record()
 	if err != nil {
 		return nil, err
 	}
-	if err := checkRoom(record); err != nil && t.Meta != nil && !o.given("meta") && o.reason == "" {
-		return nil, t.Wrong(err)
-	} else if err != nil {
-		return nil, flags.Usagef("%w; shorten the metadata", err)
+	if err := checkRoom(record); err != nil {
+		return nil, t.blame(t.Meta != nil && !o.given("meta") && o.reason == "", err, "%w; shorten the metadata")
 	}
 	request := backend.Request{Owner: record, Strict: o.strict, Grace: o.grace, Polls: o.polls(), Clock: clock.Boot{}}
 	if t.Shared != nil && o.shared && t.mode == "" && !o.given("shared") {
@@ -129,6 +125,14 @@ func (o Options) forOne(t *Target, log hclog.Logger) (*locksmith.Helper, error) 
 		h.Request.Memory, h.Remember = m, m.Save
 	}
 	return h, nil
+}
+
+// blame is the error of the profile, if it is that which is wrong, or of the command line.
+func (t *Target) blame(profile bool, err error, usage string) error {
+	if profile {
+		return t.Wrong(err)
+	}
+	return flags.Usagef(usage, err)
 }
 
 // checkLeases refuses what flags say of leases if no lock has one, and what the profile of a
