@@ -23,8 +23,8 @@ type worker struct {
 	ended  bool // its output has ended, or its input
 }
 
-// A serving is one lock that a worker serves. A lock's helper has one if its process is a
-// worker's.
+// A serving is one lock that a worker serves. The helper of a lock has a serving if its process is a
+// worker, and none if it has a process of its own.
 type serving struct {
 	worker  *worker
 	number  uint64

@@ -31,7 +31,7 @@ const (
 	KernelRaces = 32 // without a request to a server in between
 )
 
-// Again is ErrAgain with its reason, which Retry tells if all tries end so.
+// Again is ErrAgain with its reason. If the last try ends with it, Retry returns that reason.
 func Again(reason error) error { return errors.Join(ErrAgain, reason) }
 
 // Retry calls try until its error is not ErrAgain, at most so many times. Then it returns the

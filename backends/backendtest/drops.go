@@ -10,7 +10,8 @@ import (
 )
 
 // kernelFrees: the lock of a holder that is gone is free, in spite of a living parent, of its
-// record, and of a request that breaks nobody by lease. Nothing is broken for that.
+// record, and of a request that breaks nobody by lease. The kernel has freed it,
+// so nobody is told of a break.
 func kernelFrees(t *testing.T, f Fixture) {
 	f.Abandon(take(t, f, orphaned(t)))
 	r := Request()

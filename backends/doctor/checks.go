@@ -18,8 +18,8 @@ type Exclusive struct {
 	// Cannot tells of a place where nothing can be made; nil where that is known to work.
 	Cannot func(cause error)
 	Again  string // found if it was made again
-	// Other is found, with the reason, if making was refused for another reason than that the
-	// thing exists; empty if any refusal will do.
+	// Other is what is found, followed by the server's reason, if that reason is not that the thing
+	// exists. It is empty where the reason does not matter.
 	Other  string
 	Advice string
 }

@@ -70,7 +70,8 @@ func (f *File) LockWithin(timeout time.Duration) (free bool, err error) {
 	return false, nil
 }
 
-// Text returns what the file holds, or of a file that is too long for one of ours MaxText+1 bytes.
+// Text returns what the file holds. A file with more than MaxText bytes is none of ours: of that Text
+// returns the first MaxText+1 bytes.
 func (f *File) Text() (string, error) { return f.Read(MaxText + 1) }
 
 // IsMarked reports whether Create made the file at a path. The file need not be readable.

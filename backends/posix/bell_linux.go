@@ -17,8 +17,8 @@ type Bell struct {
 	hung bool
 }
 
-// callers is how many may have listened. The kernel keeps a place for each, even after it has
-// stopped listening.
+// callers is how many processes can listen to a bell in its whole life. Each takes a place in the
+// socket's queue, and the kernel keeps that place when the process has ended.
 const callers = 1024
 
 // HangBell makes the bell of an id that nobody else uses. If that is not possible, it returns the

@@ -41,7 +41,8 @@ func options() []string {
 	}
 }
 
-// newerOption is unknown to OpenSSH before 8.7, where nothing can set it either.
+// newerOption overrules what may be in a configuration. OpenSSH before 8.7 does not know the option,
+// and refuses to start with it; there no configuration can have it.
 const newerOption = "StdinNull=no"
 
 // arguments returns the arguments of the command that runs the subsystem sftp at an address.

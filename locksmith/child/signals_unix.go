@@ -42,7 +42,7 @@ const untilAll, ofCommand = 20 * time.Millisecond, time.Millisecond
 // signals is how signals reach a command.
 type signals struct {
 	caught chan os.Signal
-	all    func()        // catches those of later, too
+	all    func()        // catches the signals of later as well
 	soon   *time.Timer   // calls all; nil: only CatchAll does
 	done   chan struct{} // closed when no more signals are handled
 }
@@ -100,9 +100,9 @@ func (c *Command) leaveMost(now, rest []os.Signal) (first, later []os.Signal, re
 	return now, rest, restore
 }
 
-// CatchAll catches those of later, too, unless those of first are left to the system as well
-// (handleSignals). It also catches SIGPIPE, so that a write that nobody reads fails and does not end
-// us. CatchAll is called before messages are written.
+// CatchAll also catches the signals of later and SIGPIPE. Then a write that nobody reads fails and
+// does not end us. It catches nothing more if the system has been left all signals (handleSignals).
+// CatchAll is called before messages are written.
 func (c *Command) CatchAll() { c.signals.all() }
 
 // catchSoon is called when the command has begun.

@@ -43,8 +43,11 @@ func nameOf(what, lock string) string {
 
 // clockOf names the clock of one machine since its start, or returns "" if that cannot be
 // distinguished from others. Clones of a machine may share its boot id, so the name also has
-// machine id and host name. No PIDNS: no /proc. No TimeNS alone: a kernel without time namespaces.
-// In another time namespace than the machine's first, CLOCK_BOOTTIME may be shifted.
+// machine id and host name.
+//
+// Without a PIDNS there is no /proc, and the clock cannot be told. With a PIDNS and without a TimeNS
+// the kernel has no time namespaces, and so one clock. In another time namespace than the machine's
+// first, CLOCK_BOOTTIME may be shifted.
 func clockOf(p owner.Place) string {
 	if p.Boot == "" || p.PIDNS == "" || p.TimeNS != "" && p.TimeNS != process.FirstTimeNS {
 		return ""
