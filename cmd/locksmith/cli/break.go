@@ -29,7 +29,7 @@ func (a *app) breakLock() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "break [flags] LOCK --id ID",
 		Short: "Take a lock from one who holds it or waits for it",
-		Long: "Take LOCK from the holder, or the waiter, whose id is, or begins with, ID. Without --id the\n" +
+		Long: whichOfThree + "Take LOCK from the holder, or the waiter, whose id is, or begins with, ID. Without --id the\n" +
 			"command shows who is there, and fails if there is anybody. The id names one acquisition: who took the lock meanwhile is not\n" +
 			"hit. One that lives, or may live, is left alone unless there is --force: one whose helper\n" +
 			"or parent runs on this machine, one whose heartbeat moves, and one that you hold yourself.\n" +

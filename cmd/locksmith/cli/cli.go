@@ -106,6 +106,7 @@ func (a *app) program() *cobra.Command {
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flags.Usage(err) })
 	a.catchOutput(root)
+	flags.ShowGroups(root)
 	return root
 }
 

@@ -86,6 +86,11 @@ func (a *app) rootFor(args []string) *cobra.Command {
 	return a.root()
 }
 
+// whichOfThree begins the help of the commands that mend locks.
+const whichOfThree = "break takes one lock from one who holds it or waits for it. reap removes by age what was\n" +
+	"left in a directory of locks (mkdir:, ftp:). remove is for a free lock that nobody will use\n" +
+	"again.\n\n"
+
 // others is the group of commands that have nothing to do with locks.
 const others = "Other commands:"
 

@@ -5,7 +5,9 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"locksmith/cmd/locksmith/cli/flags"
 	"locksmith/protocol"
 )
 
@@ -43,6 +45,35 @@ func TestDefaults(t *testing.T) {
 		}
 	}
 	check(Commands())
+}
+
+// TestHelpOfFlags: help shows each flag once, those for programs and those that are rarely needed
+// apart, and shows the same when it is asked again.
+func TestHelpOfFlags(t *testing.T) {
+	hold, _, err := Commands().Find([]string{"hold"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hold.InitDefaultHelpFlag()
+	text := hold.UsageString()
+	if again := hold.UsageString(); again != text {
+		t.Errorf("asked again, help differs:\n%s", again)
+	}
+	usual, rest, programs := strings.Cut(text, "\n"+flags.ForPrograms+"\n")
+	forPrograms, rare, rarely := strings.Cut(rest, "\n"+flags.Rarely+"\n")
+	if !programs || !rarely {
+		t.Fatalf("no groups:\n%s", text)
+	}
+	for part, name := range map[string]string{usual: "timeout", forPrograms: "stdin", rare: "respite"} {
+		if !strings.Contains(part, "--"+name+" ") {
+			t.Errorf("--%s is not in its part of:\n%s", name, text)
+		}
+	}
+	hold.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if n := strings.Count(text, "--"+f.Name+" "); n == 0 || strings.Count(text, "\n      --"+f.Name+" ") > 1 {
+			t.Errorf("--%s is shown %d times", f.Name, n)
+		}
+	})
 }
 
 // TestNames: a command is found by the name that it gives itself, and then alone.

@@ -20,7 +20,7 @@ func (a *app) reap() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "reap [flags] --max-age AGE PLACE…",
 		Short: "Remove by age what was left behind in directories of locks",
-		Long: "Look at every lock in PLACE, a directory of mkdir:, ftp: or ftps: locks, and at what\n" +
+		Long: whichOfThree + "Look at every lock in PLACE, a directory of mkdir:, ftp: or ftps: locks, and at what\n" +
 			"crashed waiters left. What gave no sign of life for AGE is shown, and with --yes removed,\n" +
 			"by the server's own clock; but nothing with a heartbeat that moves, for which each is\n" +
 			"watched for a quarter of its lease. Who is proven dead on this machine is removed at once,\n" +

@@ -23,7 +23,7 @@ func (a *app) remove() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "remove [flags] LOCK",
 		Short: "Remove for good a lock that nobody uses any more",
-		Long: "Remove what stays of LOCK while it is free: the directory of an nfs: lock, or of one with\n" +
+		Long: whichOfThree + "Remove what stays of LOCK while it is free: the directory of an nfs: lock, or of one with\n" +
 			"?style=dir; or the file of a flock: lock, if it holds nothing else. For that its lock is taken\n" +
 			"for a moment, and whoever tries it just then is refused. Of other locks nothing stays, but of a local: lock the last success of --once-per,\n" +
 			"a file with .done after its name, which rm removes. A lock that is held or waited for is left\n" +

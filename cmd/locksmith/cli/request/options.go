@@ -61,13 +61,13 @@ func (o *Options) Add(c *cobra.Command, p Program) {
 	flags.AddAlias(f, "nonblock", "n", "timeout", "0", "try once: the same as --timeout 0")
 	f.Var(flags.Count(&o.retries), "retries", "give up after so many tries after the first (default: no limit)")
 	f.Var(flags.Range(&o.poll), "poll", "ask so often while waiting, 16 times, as in 25ms..100ms (default: as is usual for the kind of lock)")
-	f.Var(flags.Range(&o.slow), "slow", "and then pause for so long, as in 2s..32s: for longer each time, then for shorter, and so on")
+	f.Var(flags.Range(&o.slow), "slow", "after those 16, pause for so long, as in 2s..32s: for longer each time, then for shorter, and so on")
 	f.Var(flags.Duration(&o.lease), "lease", "time without a heartbeat after which others may break the lock (link: 1h)")
 	f.Var(flags.Duration(&o.refresh), "refresh", "time between two heartbeats (default: a quarter of the lease; link: 8s)")
 	f.Var(flags.Duration(&o.maxHold), "max-hold", "hold the lock for so long at most, as in 2h (default: no limit)")
 	f.Var(flags.Duration(&o.release), "release-timeout", "how long to try to release the lock where that fails, within the lease (0: try once)")
 	f.BoolVar(&o.strict, "strict", false, "break a holder only when it is proven dead, never by its lease")
-	f.Var(flags.Duration(&o.grace), "respite", "wait this much more before breaking a dead holder's lock, and look again (link: 30m for one that is only old)")
+	f.Var(flags.Duration(&o.grace), "respite", "when a holder is found dead, wait this much more and look again before its lock is broken (link: 30m for one that is only old)")
 	f.StringArrayVar(&o.meta, "meta", nil, "tell others `key=value` about us (repeatable)")
 	f.StringVar(&o.reason, "reason", "", "tell others why: the same as --meta 'reason=`text`'")
 	f.VarP(&o.Conflict, "conflict-exit-code", "E", "exit `status` when the lock is held or the time is over, unless nothing is going to free it (default 75)")
@@ -75,6 +75,7 @@ func (o *Options) Add(c *cobra.Command, p Program) {
 	f.BoolVarP(&o.Quiet, "quiet", "q", false, "do not say that the lock is held, nor that we wait, unless nothing is going to free it")
 	f.StringVar(&o.logLevel, "log-level", "warn", "trace, debug, info, warn, error or off (these two do not tell of waiting)")
 	f.StringVar(&o.logFormat, "log-format", "text", "text or json")
+	flags.Group(f, flags.Rarely, "poll", "slow", "refresh", "release-timeout", "strict", "respite", "log-level", "log-format")
 }
 
 // LogAs makes the log that of other options.
