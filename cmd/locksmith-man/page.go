@@ -24,7 +24,11 @@ func page(c *cobra.Command, date string) []byte {
 	r.paragraphs(description(c))
 	commands(&r, c)
 	r.section("OPTIONS")
-	c.Flags().VisitAll(func(f *pflag.Flag) { option(&r, f) })
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			option(&r, f)
+		}
+	})
 	if c.Example != "" {
 		r.section("EXAMPLES")
 		r.verbatim(strings.Split(c.Example, "\n"))

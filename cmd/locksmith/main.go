@@ -8,9 +8,16 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 
 	"locksmith/cmd/locksmith/cli"
 	_ "locksmith/cmd/locksmith/singleproc" // for its effect: one processor
 )
 
-func main() { os.Exit(cli.Main(os.Args[1:])) }
+func main() {
+	args := os.Args[1:]
+	if filepath.Base(os.Args[0]) == "flock" { // it is called by a link
+		args = append([]string{"flock"}, args...)
+	}
+	os.Exit(cli.Main(args))
+}

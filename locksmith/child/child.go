@@ -57,11 +57,14 @@ type Command struct {
 	// Alone says that signals which come to us are not passed on once the command runs, because their
 	// sender sends them to the command, too.
 	Alone bool
+	// Late says that Start tells when the program cannot be found, as flock(1) does, and not Prepare.
+	Late bool
 	// Withhold names variables that are kept from the command's environment, as they hold
 	// secrets of ours.
 	Withhold []string
 
-	path string
+	path    string
+	missing error // why there is no path
 	// lifeline shows others whether the command or a descendant of it lives; nil: there is none.
 	lifeline *process.Lifeline
 	lend     func() ([]int, error) // nil: nothing is lent
@@ -99,7 +102,9 @@ func (c *Command) Prepare(ctx context.Context) error {
 		if len(c.Argv) == 1 && strings.ContainsAny(c.Argv[0], " ;|&<>$") {
 			err = fmt.Errorf("%w; if that is a line for a shell, write: sh -c '%s'", err, c.Argv[0])
 		}
-		return newError(err)
+		if c.missing = newError(err); !c.Late {
+			return c.missing
+		}
 	}
 	c.path = path
 	if !c.Becomes {
@@ -159,6 +164,9 @@ func (c *Command) Beat(time.Duration) {}
 // each on a line, the ids and the tokens are separated by commas.
 func (c *Command) Start(g protocol.Grant) error {
 	c.Tell(nil)
+	if c.missing != nil {
+		return c.missing
+	}
 	env := append(Environ(c.Withhold), "LOCKSMITH_LOCK="+g.Lock, "LOCKSMITH_ID="+g.ID)
 	if token := g.TokenText(); token != "" {
 		env = append(env, "LOCKSMITH_TOKEN="+token)

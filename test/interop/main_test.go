@@ -8,7 +8,10 @@ import (
 	"locksmith/test/lab"
 )
 
-var table = flag.Bool("table", false, "print README's table of what was seen")
+var (
+	table = flag.Bool("table", false, "print README's table of what was seen")
+	long  = flag.Bool("long", false, "compare all combinations of flock(1)'s options")
+)
 
 // TestMain lets many tests run at a time, because most of them wait.
 func TestMain(m *testing.M) {

@@ -38,7 +38,7 @@ func run(args []string, kinds backends.Kinds) int {
 		a.fail(err)
 		return a.status
 	}
-	if len(args) > 0 && (args[0] == "hold" || args[0] == "run") {
+	if len(args) > 0 && (args[0] == "hold" || args[0] == "run" || args[0] == "flock") {
 		start.Lean()
 	}
 	root := a.rootFor(args)

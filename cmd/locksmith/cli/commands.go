@@ -33,7 +33,7 @@ type command struct {
 
 func (a *app) groups() []group {
 	return []group{
-		{"Holding locks:", []command{{"hold", a.hold}, {"run", a.run}}},
+		{"Holding locks:", []command{{"hold", a.hold}, {"run", a.run}, {"flock", a.flock}}},
 		{"Looking at locks:", []command{{"status", a.statusCommand}, {"list", a.list}, {"check", a.check},
 			{"doctor", a.doctor}, {"timeline", a.timeline}}},
 		{"Mending locks:", []command{{"break", a.breakLock}, {"reap", a.reap}, {"remove", a.remove}}},

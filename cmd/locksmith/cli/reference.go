@@ -20,6 +20,9 @@ type Entry struct{ Term, Text string }
 
 // Reference returns the sections of a command's page.
 func Reference(c *cobra.Command) []Section {
+	if c.Name() == "flock" {
+		return []Section{{"Exit status", flockStatuses()}}
+	}
 	sections := []Section{{"Exit status", ExitStatuses()}}
 	if c.Flags().Lookup("insecure") == nil && c.HasParent() { // it does not open locks
 		return sections

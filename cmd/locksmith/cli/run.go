@@ -26,8 +26,11 @@ import (
 	"locksmith/protocol"
 )
 
-func (a *app) run() *cobra.Command {
-	o := running{once: locksmith.Forever, skip: flags.Number{Most: 255}}
+func (a *app) run() *cobra.Command { return a.runAs(&running{}) }
+
+// runAs is run, with the values of its flags in o.
+func (a *app) runAs(o *running) *cobra.Command {
+	o.once, o.skip = locksmith.Forever, flags.Number{Most: 255}
 	var line, ask string
 	var locks, argv []string
 	c := &cobra.Command{
@@ -65,7 +68,7 @@ func (a *app) run() *cobra.Command {
 	o.Add(c, a.self)
 	c.SetFlagErrorFunc(a.runFlagError)
 	c.ValidArgsFunction = func(c *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		return a.completeRun(&o, c, args, begun)
+		return a.completeRun(o, c, args, begun)
 	}
 	become := c.PreRunE
 	c.PreRunE = func(c *cobra.Command, _ []string) error { return become(c, locks) }
@@ -82,7 +85,7 @@ func (a *app) run() *cobra.Command {
 		if ask != "" {
 			o.ask = shell(ask)
 		}
-		return a.runCommand(&o, locks, argv)
+		return a.runCommand(o, locks, argv)
 	}
 	return c
 }
@@ -96,7 +99,8 @@ type running struct {
 	alone   bool          // --no-forward
 	once    time.Duration // --once-per; locksmith.Forever: not given
 	skip    flags.Number
-	ask     []string // --ask, as a command
+	ask     []string  // --ask, as a command
+	flock   *flocking // how to end, and what to say, as flock(1); nil: not as that
 }
 
 // split returns the locks and the command; line is what a shell shall run, if given.
@@ -169,6 +173,7 @@ func (a *app) runCommand(o *running, locks, argv []string) error {
 	command := &child.Command{
 		Argv: argv, Withhold: secretVariables(targets),
 		Tell: line.Show, Log: h.Log, Clock: h.Request.Clock, Closes: o.closes, Alone: o.alone,
+		Late: o.flock != nil,
 	}
 	switch h.Once, err = request.Once(h, o.once, targets); {
 	case err != nil:
@@ -193,7 +198,13 @@ func (a *app) runCommand(o *running, locks, argv []string) error {
 	finish := o.Events.Record(h, filepath.Base(argv[0]))
 	start := h.Request.Clock.Now()
 	waited := func() time.Duration { return (h.Request.Clock.Now() - start).Round(time.Millisecond) }
-	if o.verbose {
+	if o.flock != nil {
+		command.Tell = func(held *backend.HeldError) {
+			if held == nil {
+				o.flock.granted(h.Request.Clock.Now() - start)
+			}
+		}
+	} else if o.verbose {
 		command.Tell = func(held *backend.HeldError) {
 			if line.Show(held); held == nil {
 				fmt.Fprintf(out, "locksmith: %s: waited %v\n", h.Address, waited())
@@ -223,6 +234,10 @@ func (a *app) choosePart(o *running, h *locksmith.Helper, command *child.Command
 		}
 	}
 	command.Becomes, h.Brief = o.becomes, o.becomes
+	if o.flock != nil { // which does not look whether the file is replaced
+		h.Request.Moved = func(error) {}
+		return nil
+	}
 	if command.Becomes || o.closes {
 		return nil
 	}
@@ -276,6 +291,10 @@ func (a *app) runStatus(o *running, command *child.Command, log hclog.Logger, ou
 	}
 	if signal, ok := errors.AsType[*locksmith.SignalError](err); ok {
 		a.status = exitStatus(signal)
+		return nil
+	}
+	if o.flock != nil {
+		a.status = o.flock.end(command, err)
 		return nil
 	}
 	if recent, ok := errors.AsType[*locksmith.RecentError](err); ok {
