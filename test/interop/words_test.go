@@ -153,7 +153,7 @@ func TestFlockWords(t *testing.T) {
 		lines []string
 	}{
 		"free": {"", combinations("")}, "shared": {"-s", combinations("-s")}, "held": {"-x", combinations("-x")},
-		"words": {"", words}, "words, shared": {"-s", words}, "words, held": {"-x", words}, "survivors": {"", survivors},
+		"words": {"", words}, "words, shared": {"-s", words}, "survivors": {"", survivors},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
