@@ -869,13 +869,33 @@ func TestAgeUnknown(t *testing.T) {
 	}
 }
 
-// TestHopeless: a helper that would wait for itself is refused at once, unless another lock would
-// do.
+// TestHopeless: a helper that would wait for itself is refused at once, unless another lock would do
+// that may become free.
 func TestHopeless(t *testing.T) {
-	h := &Helper{Timeout: Forever, Hopeless: func(backend.Holder) string { return "it is us" }}
-	for others, want := range map[int]bool{0: true, 1: false} {
-		if err := h.hopeless(&backend.HeldError{Others: others}); (err != nil) != want {
-			t.Errorf("the lock is ours, and %d other locks would do: hopeless returns %v, want an error: %v", others, err, want)
+	h := &Helper{Timeout: Forever, Hopeless: func(h backend.Holder) string {
+		if h.Who == "us" {
+			return "it is us"
+		}
+		return ""
+	}}
+	ours, foreign := &backend.HeldError{Holder: backend.Holder{Who: "us"}}, &backend.HeldError{}
+	unseen := &backend.HeldError{Holder: ours.Holder, Obstacle: errors.New("no answer")}
+	for about, c := range map[string]struct {
+		first  *backend.HeldError
+		others []*backend.HeldError
+		want   bool
+	}{
+		"one lock, ours":                 {ours, nil, true},
+		"one lock, somebody's":           {foreign, nil, false},
+		"both are ours":                  {ours, []*backend.HeldError{ours}, true},
+		"the second is somebody's":       {ours, []*backend.HeldError{ours, foreign}, false},
+		"the first is somebody's":        {foreign, []*backend.HeldError{ours}, false},
+		"the second's place is not seen": {ours, []*backend.HeldError{unseen}, false},
+	} {
+		refused := *c.first
+		refused.Others = c.others
+		if err := h.hopeless(&refused); (err != nil) != c.want {
+			t.Errorf("%s: hopeless returns %v, want an error: %v", about, err, c.want)
 		}
 	}
 }

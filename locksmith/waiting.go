@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"time"
 
 	"locksmith/backends/backend"
@@ -151,14 +152,15 @@ func (w *waiting) request() backend.Request {
 	return r
 }
 
-// hopeless is the refusal to wait for a holder that nobody should wait for, or nil. It is nil for
-// several locks, of which another may become free.
+// hopeless is the refusal to wait for a holder that nobody should wait for, or nil. If any of several
+// locks would do, nobody should wait for any of their holders: another may become free.
 func (h *Helper) hopeless(held *backend.HeldError) error {
-	if h.Hopeless == nil || h.Timeout >= 0 || h.Tries > 0 || held.Others > 0 {
+	if h.Hopeless == nil || h.Timeout >= 0 || h.Tries > 0 {
 		return nil
 	}
 	why := h.Hopeless(held.Holder)
-	if why == "" {
+	mayEnd := func(o *backend.HeldError) bool { return o.Obstacle != nil || h.Hopeless(o.Holder) == "" }
+	if why == "" || slices.ContainsFunc(held.Others, mayEnd) {
 		return nil
 	}
 	refused := *held

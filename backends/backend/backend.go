@@ -387,8 +387,8 @@ var ErrNoTokens = errors.New("holders of this lock get no fencing tokens")
 type HeldError struct {
 	Lock   string
 	Holder Holder
-	Ahead  int // in a queue: how many wait before us
-	Others int // if any of several locks would do: how many others are not free either
+	Ahead  int          // in a queue: how many wait before us
+	Others []*HeldError // if any of several locks would do: why each other that may still be had is not free
 	// Queued says that nobody holds the lock, but Holder is before us in the queue. We hold back only
 	// for a moment.
 	Queued bool

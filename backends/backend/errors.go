@@ -19,8 +19,8 @@ func (e *HeldError) Answered() bool {
 }
 
 func (e *HeldError) Error() string {
-	if e.Others > 0 {
-		return fmt.Sprintf("%s; and no other is free of the %d that would do", e.why(), e.Others+1)
+	if len(e.Others) > 0 {
+		return fmt.Sprintf("%s; and no other is free of the %d that would do", e.why(), len(e.Others)+1)
 	}
 	return e.why()
 }

@@ -156,24 +156,22 @@ func (a *attempt) try(ctx context.Context, c *candidate) error {
 // that the name does not change without need. If all have failed, it is the error of the first
 // that may come back, or else of the first.
 func (a *attempt) refusal() error {
-	var first *backend.HeldError
+	var held, away []*backend.HeldError
 	for _, c := range a.candidates {
 		switch {
-		case c.failed != nil:
-		case first == nil:
-			copied := *c.held
-			first = &copied
-		case !first.Answered() && c.held.Answered(): // a candidate that is held tells more
-			copied := *c.held
-			copied.Others, first = first.Others+1, &copied
-		default:
-			first.Others++
+		case c.failed == nil:
+			held = append(held, c.held)
+		case c.mayPass():
+			away = append(away, &backend.HeldError{Lock: c.Address, Obstacle: c.failed})
 		}
 	}
-	if first != nil {
-		return first
+	if len(held) == 0 {
+		return a.candidates[max(slices.IndexFunc(a.candidates, (*candidate).mayPass), 0)].failed
 	}
-	return a.candidates[max(slices.IndexFunc(a.candidates, (*candidate).mayPass), 0)].failed
+	i := max(slices.IndexFunc(held, (*backend.HeldError).Answered), 0) // one that is held tells more than one that is silent
+	first := *held[i]
+	first.Others = slices.Concat(held[:i], held[i+1:], away)
+	return &first
 }
 
 // Wait implements backend.Attempt. It returns when a candidate is worth a try. The waiting for

@@ -49,7 +49,7 @@ func TestWaitsForAll(t *testing.T) {
 			a := wish(t, f...)
 			_, err := a.Try(t.Context())
 			var held *backend.HeldError
-			if !errors.As(err, &held) || held.Lock != "a" || held.Others != 2 {
+			if !errors.As(err, &held) || held.Lock != "a" || len(held.Others) != 2 {
 				t.Fatalf("all three locks are held: Try returns %v, want a HeldError for a, and 2 others", err)
 			}
 			waits := detached.GoErr(func() error { return a.Wait(t.Context()) })
@@ -421,7 +421,7 @@ func TestTellsOfTheHeld(t *testing.T) {
 		}
 		a := wish(t, f...)
 		_, err = a.Try(t.Context())
-		if held := (*backend.HeldError)(nil); !errors.As(err, &held) || !held.Answered() || held.Lock != "b" || held.Others != 1 {
+		if held := (*backend.HeldError)(nil); !errors.As(err, &held) || !held.Answered() || held.Lock != "b" || len(held.Others) != 1 {
 			t.Errorf("the place of a does not answer, b is held: Try returns %v, want a HeldError that tells of b, and 1 other", err)
 		}
 		if err := a.Withdraw(t.Context()); err != nil {

@@ -4,6 +4,7 @@
 package condition
 
 import (
+	"slices"
 	"time"
 
 	"locksmith/backends/backend"
@@ -111,14 +112,15 @@ func (s State) isStuck() bool {
 
 // IsStuck reports that nothing is going to free the lock, however often somebody tries it for a
 // moment. Only a person can, or somebody who waits for a whole lease. A job that leaves it at that
-// never runs again, so it is told even if only news were to be told.
+// never runs again, so it is told even if only news were to be told. If any of several locks would do,
+// nothing frees any of them.
 func IsStuck(e *backend.HeldError) bool {
-	if e.Obstacle != nil || e.Others > 0 || e.Queued || e.Yielding {
+	if e.Obstacle != nil || e.Queued || e.Yielding {
 		return false
 	}
 	h := e.Holder
 	if s := ofSigns(h); s.Proven && !s.Over { // as most are: whether they are stopped does not matter then
 		return false
 	}
-	return Of(h).isStuck()
+	return Of(h).isStuck() && !slices.ContainsFunc(e.Others, func(o *backend.HeldError) bool { return !IsStuck(o) })
 }

@@ -50,8 +50,6 @@ const (
 	directories = "mkdir: ftp:"
 	trees       = "mkdir:?style=dir ftp:?style=dir"
 	ofDisks     = "local: flock: link: mkdir: mkdir:?style=dir nfs:"
-	leased      = "local: link: mkdir: mkdir:?style=dir nfs: sftp: ftp: ftp:?style=dir s3: table:" // those with leases
-	everyKind   = "flock: " + leased
 )
 
 // A state is what is expected of a cell.
