@@ -347,10 +347,11 @@ type Reaping struct {
 
 // What a Reaped is.
 const (
-	ReapedEmpty  = "empty lock" // it says nothing about its holder
-	ReapedHolder = "holder"
-	ReapedWaiter = "waiter"
-	ReapedOther  = "other" // it is not a lock
+	ReapedEmpty   = "empty lock" // it says nothing about its holder
+	ReapedHolder  = "holder"
+	ReapedWaiter  = "waiter"
+	ReapedScratch = "scratch" // doctor or reap made it for itself
+	ReapedOther   = "other"   // it is not a lock
 )
 
 // A Reaped is one thing that Reap looked at.

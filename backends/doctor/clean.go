@@ -33,7 +33,7 @@ func (x *Examiner) Clean(ctx context.Context, dir, shown string) {
 		there      bool
 	}
 	clear := detached.Go(func() (r remains, _ error) {
-		if r.cause = x.clear(on, dir, maxDepth); r.cause != nil && on.Err() == nil {
+		if r.cause = Clear(on, x.Place, dir); r.cause != nil && on.Err() == nil {
 			r.there, r.err = x.Contains(on, path.Dir(dir), path.Base(dir))
 		}
 		return r, nil
@@ -50,22 +50,26 @@ func (x *Examiner) Clean(ctx context.Context, dir, shown string) {
 	}
 }
 
-// clear removes a directory with its contents. Nobody else uses these names, so a removal that
-// comes late can hit nothing else. A call that says it removed something is not believed: the
-// checks are there to find out whether calls tell the truth.
-func (x *Examiner) clear(ctx context.Context, name string, depth int) (err error) {
+// Clear removes a directory that an examination made, with its contents. Nobody else uses these names,
+// so a removal that comes late can hit nothing else. A call that says it removed something is not
+// believed: the checks are there to find out whether calls tell the truth.
+func Clear(ctx context.Context, in Place, name string) error {
+	return clearBelow(ctx, in, name, maxDepth)
+}
+
+func clearBelow(ctx context.Context, in Place, name string, depth int) (err error) {
 	for range 3 { // a listing may miss something, as on NFS what was just made
 		if ctx.Err() != nil {
 			return ctx.Err() // not all calls look
 		}
 		var inside []string
 		if depth > 0 {
-			inside, _ = x.Place.List(ctx, name) // what List misses makes the removal fail
+			inside, _ = in.List(ctx, name) // what List misses makes the removal fail
 		}
 		for _, n := range inside {
-			_ = x.clear(ctx, name+"/"+n, depth-1) // the same
+			_ = clearBelow(ctx, in, name+"/"+n, depth-1) // the same
 		}
-		if err = x.Place.Remove(ctx, name); err == nil {
+		if err = in.Remove(ctx, name); err == nil {
 			return nil
 		}
 	}

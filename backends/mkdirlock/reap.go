@@ -7,6 +7,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/mkdirlock/dirs"
+	"locksmith/backends/mkdirlock/examine"
 	"locksmith/backends/mkdirlock/labels"
 	"locksmith/backends/mkdirlock/reap"
 )
@@ -24,6 +25,7 @@ func (l *Lock) Reap(ctx context.Context, r backend.Reaping) ([]backend.Reaped, e
 	return reap.Place{
 		Env: l.Env, Dir: dir, Name: l.Name, Address: l.Address, Disk: l.disk(dir), Fail: l.fail, NoPlace: l.noPlace,
 		Missing: dirTree{l, dir}.missing, Seen: l.seen,
+		Clear: func(ctx context.Context, name string) error { return examine.Clear(ctx, dir, name) },
 		Break: func(ctx context.Context, at string, e labels.Entry, inside []string, then func() error) error {
 			pin, err := l.pin(ctx, dir, at)
 			if err != nil {

@@ -29,7 +29,9 @@ func TestReap(t *testing.T) {
 	inPlace(t, func(t *testing.T, d *dated) {
 		waiter := labels.Ticket{Lease: lease, ID: owner.NewID()}
 		d.held(t, "P/dead", lease)
-		d.has(t, "P/empty", "P/L.r."+waiter.String(), "P/full", "P/full/letters")
+		scratch, inTree := labels.ScratchPrefix+owner.NewID(), "P/tree/"+labels.ScratchPrefix+owner.NewID()
+		d.has(t, "P/empty", "P/L.r."+waiter.String(), "P/full", "P/full/letters", "P/"+scratch, "P/"+scratch+"/d0", "P/"+scratch+"/d0/xa",
+			"P/tree", "P/tree/fence.1", inTree, inTree+"/d0")
 		time.Sleep(2 * time.Hour)
 		d.held(t, "P/held", lease)
 		d.has(t, "P/young")
@@ -37,7 +39,7 @@ func TestReap(t *testing.T) {
 		dry := removal
 		dry.Remove = false
 		for name, r := range reaped(t, d, dry) {
-			if want := slices.Contains([]string{"dead", "empty", "L.r." + waiter.String()}, name); r.Due != want || r.Removed || (r.Note == "") != want {
+			if want := slices.Contains([]string{"dead", "empty", "L.r." + waiter.String(), scratch, "tree"}, name); r.Due != want || r.Removed || (r.Note == "") != want {
 				t.Errorf("a look finds %s: %+v", name, r)
 			}
 		}
@@ -46,12 +48,12 @@ func TestReap(t *testing.T) {
 		}
 		reaped(t, d, removal)
 		for _, name := range d.tree() {
-			if !strings.HasPrefix("P/full/letters", name) && !strings.HasPrefix(name, "P/held") && name != "P/young" {
+			if !strings.HasPrefix("P/full/letters", name) && !strings.HasPrefix(name, "P/held") && name != "P/young" && !strings.HasPrefix("P/tree/fence.1", name) {
 				t.Errorf("%s is not removed", name)
 			}
 		}
-		if n := len(d.tree()); n != 7 {
-			t.Errorf("%d names are left, want 7: %q", n, d.tree())
+		if n := len(d.tree()); n != 9 {
+			t.Errorf("%d names are left, want 9: %q", n, d.tree())
 		}
 	})
 }

@@ -5,9 +5,15 @@ import (
 	"path"
 
 	"locksmith/backends/doctor"
+	"locksmith/backends/mkdirlock/dirs"
 )
 
 const allowRemoval = "let this user remove directories (on FTP servers: RMD), or no lock is ever released"
+
+// Clear removes a directory of the checks that a killed examination left.
+func Clear(ctx context.Context, dir dirs.Dir, name string) error {
+	return doctor.Clear(ctx, scratch{dir}, name)
+}
 
 // mayRemoveIn removes the directory of the checks and makes another: that this user may remove
 // directories from its own is not enough. A lock in dir style is never removed. So if it is

@@ -22,6 +22,7 @@ type finding struct {
 	own   string        // the directory to remove after the entry; "" for none
 	beat  string        // the last heartbeat that was seen
 	since time.Duration // when beat was seen, by the request's clock
+	tree  bool          // own goes with what is in it
 	// changed is when an empty lock was made or emptied.
 	changed time.Time
 }
@@ -40,6 +41,8 @@ func (p *reaper) lookInto(ctx context.Context, e dirs.Entry) error {
 		return err
 	case isReservation:
 		p.reservation(ctx, e, at, inside)
+	case labels.IsScratch(e.Name):
+		p.scratch(e, at)
 	case len(inside) == 0 && e.Name == labels.LockName:
 		p.other(e, at, "with this name it may be part of a lock with ?style=dir; if it is one of its own that nobody has, remove it by hand: rmdir")
 	case len(inside) == 0:
@@ -80,18 +83,30 @@ func (p *reaper) other(e dirs.Entry, at, note string) {
 	p.add(finding{}, at, backend.ReapedOther, p.age(e), note)
 }
 
+// scratch notes what doctor or reap made for itself, and did not remove because it was killed.
+func (p *reaper) scratch(e dirs.Entry, at string) {
+	p.add(finding{own: at, tree: true}, at, backend.ReapedScratch, p.age(e), p.tooYoung(e))
+}
+
+// tooYoung is why an entry without a heartbeat may not be removed yet, or "".
+func (p *reaper) tooYoung(e dirs.Entry) string {
+	if p.age(e) <= p.reaping.MaxAge {
+		return "too young" + p.whyYoung(e)
+	}
+	return ""
+}
+
 // empty notes an empty directory.
 func (p *reaper) empty(e dirs.Entry, at string) {
-	note := ""
-	if p.age(e) <= p.reaping.MaxAge {
-		note = "too young" + p.whyYoung(e)
-	}
-	p.add(finding{own: at, changed: e.Modified, Reaped: backend.Reaped{Holder: labels.Nobody(nil, false)}}, at, backend.ReapedEmpty, p.age(e), note)
+	p.add(finding{own: at, changed: e.Modified, Reaped: backend.Reaped{Holder: labels.Nobody(nil, false)}}, at, backend.ReapedEmpty, p.age(e), p.tooYoung(e))
 }
 
 // dirStyle notes what is in a lock in dir style.
 func (p *reaper) dirStyle(ctx context.Context, at string, inside []dirs.Entry) error {
 	for _, e := range inside {
+		if e.Dir && labels.IsScratch(e.Name) && !e.Modified.IsZero() {
+			p.scratch(e, at+"/"+e.Name)
+		}
 		isLock := e.Name == labels.LockName
 		if _, ok := labels.ParseTicket(strings.TrimPrefix(e.Name, labels.ReservationPrefix)); !ok && !isLock {
 			continue

@@ -1,5 +1,6 @@
 // Package reap removes what is left over in a directory of locks: locks whose holders have died
-// or been silent for long, old empty locks, and what waiters that are gone have left.
+// or been silent for long, old empty locks, and what waiters that are gone, or a killed doctor, have
+// left.
 package reap
 
 import (
@@ -30,6 +31,8 @@ type Place struct {
 	Missing func(ctx context.Context) error
 	// Seen is what the names in an entry tell.
 	Seen func(e labels.Entry, inside []string) watch.Seen
+	// Clear removes a directory that doctor or reap made for itself, with what is in it.
+	Clear func(ctx context.Context, name string) error
 	// Break removes an entry by its id, with what was seen in it. If that succeeds, Break calls
 	// then, which removes the emptied directory. Until then returns, nobody takes that directory
 	// for abandoned.

@@ -99,9 +99,14 @@ func (p *reaper) remove(ctx context.Context, f *finding) {
 	ctx, cancel := dirs.Outlast(ctx, dirs.GraceTime)
 	defer cancel()
 	var err error
-	if f.changed.IsZero() {
+	switch {
+	case f.tree:
+		if err = p.place.Clear(ctx, f.own); err != nil {
+			err = p.place.Fail("remove "+f.Path, err)
+		}
+	case f.changed.IsZero():
 		err = p.removeSilent(ctx, f)
-	} else {
+	default:
 		err = p.removeEmpty(ctx, f)
 	}
 	switch {

@@ -21,7 +21,7 @@ func (a *app) reap() *cobra.Command {
 		Use:   "reap [flags] --max-age AGE PLACE…",
 		Short: "Remove by age what was left behind in directories of locks",
 		Long: whichOfThree + "Look at every lock in PLACE, a directory of mkdir:, ftp: or ftps: locks, and at what\n" +
-			"crashed waiters left. What gave no sign of life for AGE is shown, and with --yes removed,\n" +
+			"crashed waiters, and a killed doctor, left. What gave no sign of life for AGE is shown, and with --yes removed,\n" +
 			"by the server's own clock; but nothing with a heartbeat that moves, for which each is\n" +
 			"watched for a quarter of its lease. Who is proven dead on this machine is removed at once,\n" +
 			"whatever AGE. Without --yes nothing is made in PLACE to see the server's time: an age is\n" +

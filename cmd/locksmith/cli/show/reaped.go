@@ -18,7 +18,7 @@ type Reaped struct {
 
 type found struct {
 	Path    string  `json:"path"` // in the directory
-	What    string  `json:"what"` // empty lock, holder, waiter or other
+	What    string  `json:"what"` // empty lock, holder, waiter, scratch or other
 	Holder  *Holder `json:"holder,omitempty"`
 	AgeMS   int64   `json:"age_ms"` // without a sign of life, by the server's clock
 	Due     bool    `json:"due"`    // old enough, and no sign that somebody lives; or proven dead
