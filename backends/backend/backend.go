@@ -270,6 +270,9 @@ type Listing struct {
 	// Other, if not nil, is called for each file that may be another tool's lock. Such files are not
 	// told, because nothing in them is ours.
 	Other func()
+	// Met, if not nil, reports whether somebody asked for the lock at an address and met a file that says
+	// nothing of a holder. Nothing else tells such a file from all that may lie beside locks.
+	Met func(lock string) bool
 	// Most is how many locks are told. What is beyond is only counted, and the error is then a
 	// *LeftOutError. Of a Quota of 0 all are told.
 	Most Quota

@@ -16,6 +16,20 @@ func (r Request) TellBroken(lock string, dead Holder) {
 	}
 }
 
+// A Memory keeps under this id and sign that a try met a foreign file.
+const foreignID, foreignSign = "00000000000000000000000000000000", "a file that says nothing of a holder"
+
+// MeetForeign remembers, if tries remember, that a file that says nothing of a holder is where the lock
+// would be.
+func (r Request) MeetForeign() {
+	if r.Memory != nil {
+		r.Memory.Since(foreignID, foreignSign, r.Clock.Now())
+	}
+}
+
+// MetForeign reports whether tries with this memory met such a file.
+func MetForeign(m Memory) bool { return len(m.Known(foreignSign)) > 0 }
+
 // Checked returns the request with its lease in whole milliseconds, as locks keep it. Its error
 // says why nobody can ask in this way for such a lock. what names the kind of lock, as in "a lock
 // file". modes are the modes that this kind has: "exclusive", and perhaps "shared".

@@ -58,14 +58,14 @@ func Of(h backend.Holder) State {
 		s.Condition = Stopped
 	case s.Proven:
 		s.Condition = Alive
+	case h.ID == "" && h.Record == nil && h.PID == 0 && h.Who == "" && !h.OfKernel:
+		s.Condition = Empty
 	case s.watched, s.Over:
 		s.Condition = Lapsed
 	case s.Late:
 		s.Condition = Late
 	case h.Lease > 0 && s.Old > 0:
 		s.Condition = Alive
-	case h.ID == "" && h.Record == nil && h.PID == 0 && h.Who == "" && !h.OfKernel:
-		s.Condition = Empty
 	}
 	return s
 }
@@ -104,7 +104,7 @@ func (s State) isStuck() bool {
 		return s.Over
 	case LeftOver:
 		return s.Over || s.kernel
-	case Lapsed:
+	case Lapsed, Empty: // a lease is what one of ours may need to say whose it is
 		return s.watched || s.Over && s.byPlace
 	}
 	return s.IsBlocked()

@@ -30,7 +30,7 @@ func (t FileTree) List(_ context.Context, path string) ([]Entry, error) {
 	for {
 		some, err := f.ReadDir(1000)
 		for _, e := range some {
-			all = append(all, Entry{e.Name(), typeOf(e.Type())})
+			all = append(all, Entry{Name: e.Name(), Type: typeOf(e.Type())})
 		}
 		switch {
 		case errors.Is(err, io.EOF):

@@ -11,6 +11,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"locksmith/backends/backend"
 )
@@ -66,6 +67,7 @@ type Found struct {
 	// Bare says that nothing of ours is in it. Anybody can make many such locks, and they count only if
 	// no other kinds are looked for.
 	Bare  bool
+	IfMet bool // it counts only where backend.Listing.Met says so
 	Lasts bool // it stays while it is free
 
 	Address backend.Name // the walk fills it in, for Look
@@ -89,6 +91,7 @@ const (
 type Entry struct {
 	Name string
 	Type Type
+	Age  time.Duration // since it last changed, at least, if the listing tells; 0: not known
 }
 
 // A Tree is where the walk goes. Paths are relative to the directory where it begins: "" is that
@@ -138,6 +141,15 @@ func (d *Directory) Type(name string) (t Type, ok bool) {
 		return Other, false
 	}
 	return d.Entries[i].Type, true
+}
+
+// Age returns the age of the entry with this name; 0: it is not known.
+func (d *Directory) Age(name string) time.Duration {
+	i, ok := d.find(name)
+	if !ok {
+		return 0
+	}
+	return d.Entries[i].Age
 }
 
 func (d *Directory) find(name string) (i int, ok bool) {

@@ -139,7 +139,7 @@ func (w *Walk) recognised(ctx context.Context, d *Directory) (part func(string) 
 		if i := slices.IndexFunc(w.Others, d.has); i >= 0 {
 			return w.Others[i].Has, nil
 		}
-		if f := k.Directory(d); w.counts(f) {
+		if f := k.Directory(d); w.counts(k, f) {
 			return k.Part, w.look(ctx, k, *f)
 		}
 	}
@@ -192,7 +192,7 @@ func (w *Walk) file(ctx context.Context, in *Directory, name string) error {
 		if k.File == nil {
 			continue
 		}
-		if f := k.File(in, name, content); w.counts(f) {
+		if f := k.File(in, name, content); w.counts(k, f) {
 			return w.look(ctx, k, *f)
 		}
 	}
@@ -203,7 +203,14 @@ func (w *Walk) file(ctx context.Context, in *Directory, name string) error {
 }
 
 // counts reports whether a kind recognised something.
-func (w *Walk) counts(f *Found) bool { return f != nil && !(f.Bare && w.Several) }
+func (w *Walk) counts(k Kind, f *Found) bool {
+	if f == nil || f.Bare && w.Several {
+		return false
+	}
+	return !f.IfMet || w.Met != nil && w.Met(string(k.addressOf(*f)))
+}
+
+func (k Kind) addressOf(f Found) backend.Name { return k.Place.Below(f.Path).With(f.Options) }
 
 // look looks at what a kind recognised, and tells of it. To look at foreign locks that are not told
 // would be in vain.
@@ -215,7 +222,7 @@ func (w *Walk) look(ctx context.Context, k Kind, f Found) error {
 		w.seen.Foreign++
 		return nil
 	}
-	f.Address = k.Place.Below(f.Path).With(f.Options)
+	f.Address = k.addressOf(f)
 	r, err := k.Look(ctx, f)
 	if err == nil && !f.Lasts && r.Success == nil && len(r.Holders)+len(r.Waiters) == 0 {
 		return nil

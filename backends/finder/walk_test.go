@@ -49,7 +49,7 @@ func (c *crowd) List(_ context.Context, path string) (all []Entry, err error) {
 		kind, n = RegularFile, c.files
 	}
 	for i := range n {
-		all = append(all, Entry{fmt.Sprintf("%06d", n-i), kind})
+		all = append(all, Entry{Name: fmt.Sprintf("%06d", n-i), Type: kind})
 	}
 	return all, nil
 }

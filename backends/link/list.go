@@ -41,10 +41,10 @@ func recognise(in *finder.Directory, name string, content func() finder.Content)
 	}
 	seen := content()
 	c := parse(seen.Text)
-	if seen.Err != nil || seen.Marked || c.Record == nil && c.PID == 0 {
+	if seen.Err != nil || seen.Marked {
 		return nil
 	}
-	f.Bare = c.Record == nil
+	f.Bare, f.IfMet = c.Record == nil, c.Record == nil && c.PID == 0
 	return f
 }
 

@@ -90,6 +90,12 @@ func TestListKnowsLocks(t *testing.T) {
 	if want := []string{"L", "a\nb%25%3Fc", "copy"}; !slices.Equal(among, want) {
 		t.Errorf("list of all kinds finds %q", among)
 	}
+	w.Met = func(lock string) bool { return strings.HasSuffix(lock, "/empty") }
+	among, w.Several = nil, false
+	mustWork(t, w.Run(t.Context()))
+	if want := []string{"L", "a\nb%25%3Fc", "copy", "empty", "pid"}; !slices.Equal(among, want) {
+		t.Errorf("list of link: alone finds, after a try met the empty file, %q", among)
+	}
 	_, alone := listedIn(t, dir)
 	for i := range alone {
 		alone[i] = strings.TrimPrefix(alone[i], "link:"+dir+"/")

@@ -95,6 +95,9 @@ func (a *attempt) heldSticky() error {
 }
 
 func (a *attempt) held() error {
+	if c := a.seen.Of.content; c.Record == nil && c.PID == 0 {
+		a.request.MeetForeign()
+	}
 	return &backend.HeldError{Lock: string(a.lock.Address), Holder: a.seen.HolderThere(a.lock.Today(), a.seen.Of.now)}
 }
 

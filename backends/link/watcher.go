@@ -108,6 +108,10 @@ func (w watcher) seen(f file) watch.Seen {
 		if f.name != w.lock.Name {
 			seen.Verdict = w.lock.Judge(alone(*r))
 		}
+	} else if f.stat.Kind == "" {
+		// Other tools set the time of their file as a sign of life, and we believe them for as long as we
+		// ask to be.
+		seen.Lease, seen.Beat = w.request.Owner.Lease, f.stat.Modified
 	}
 	return seen
 }

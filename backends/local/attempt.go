@@ -170,6 +170,9 @@ func (a *attempt) tellBroken() {
 }
 
 func (a *attempt) held() error {
+	if c := a.seen.content; c.Record == nil && c.PID == 0 && c.stat.Ino != 0 && !c.stat.Marked {
+		a.request.MeetForeign()
+	}
 	return &backend.HeldError{Lock: string(a.lock.address), Holder: a.lock.holder(a.seen.content, a.verdict(), a.isLocked)}
 }
 

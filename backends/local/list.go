@@ -40,11 +40,11 @@ func recognise(in *finder.Directory, name string, content func() finder.Content)
 	}
 	seen := content()
 	begun := strings.HasSuffix(name, lockfile.SuccessSuffix+lockfile.UnfinishedSuffix) && seen.Text == "" // a success
-	if begun || !isLock(seen) {
+	if begun {
 		return nil
 	}
 	f := in.Lock(name)
-	f.Bare = !seen.Marked
+	f.Bare, f.IfMet = !seen.Marked, !isLock(seen)
 	return f
 }
 

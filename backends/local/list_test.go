@@ -56,6 +56,9 @@ func TestListKnowsLocks(t *testing.T) {
 	if have := listed(t, dir, false); !slices.Equal(have, alone) {
 		t.Errorf("of this kind: %q", have)
 	}
+	if have := listedIf(t, dir, false, func(lock string) bool { return strings.HasSuffix(lock, "/text") }); !slices.Equal(have, append(alone, "text")) {
+		t.Errorf("of this kind, after a try met the text: %q", have)
+	}
 	if err := h.Release(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -68,6 +71,12 @@ func TestListKnowsLocks(t *testing.T) {
 // directory. all says whether other kinds are looked for, too.
 func listed(t *testing.T, dir string, all bool) (locks []string) {
 	t.Helper()
+	return listedIf(t, dir, all, nil)
+}
+
+// listedIf is listed for somebody whose tries met foreign files.
+func listedIf(t *testing.T, dir string, all bool, met func(lock string) bool) (locks []string) {
+	t.Helper()
 	tell := func(l backend.Listed) {
 		if l.Err != nil || len(l.Report.Holders) != 1 {
 			t.Errorf("the listing shows %s with %+v and the error %v, want one holder", l.Lock, l.Report, l.Err)
@@ -75,7 +84,7 @@ func listed(t *testing.T, dir string, all bool) (locks []string) {
 		locks = append(locks, strings.TrimPrefix(l.Lock, Scheme+":"+dir+"/"))
 	}
 	s, err := openLock(t, dir).(*Lock).Search(t.Context())
-	w := finder.Walk{Tree: s.Tree, Kinds: []finder.Kind{s.Kind}, Several: all, Listing: backend.Listing{Tell: tell}}
+	w := finder.Walk{Tree: s.Tree, Kinds: []finder.Kind{s.Kind}, Several: all, Listing: backend.Listing{Tell: tell, Met: met}}
 	if err := errors.Join(err, w.Run(t.Context())); err != nil {
 		t.Fatal(err)
 	}

@@ -74,9 +74,9 @@ func (a *attempt) lookDirStyle(ctx context.Context, cause error) error {
 	case err != nil:
 		return err
 	case first != nil:
-		return a.held(*first)
+		return a.held(ctx, *first)
 	case len(entries) == 0:
-		return a.heldByNobody(names, false)
+		return a.heldByNobody(ctx, names, false)
 	}
 	return backend.ErrAgain
 }
@@ -171,7 +171,7 @@ func (a *attempt) takeShared(ctx context.Context) (*hold, error) {
 	case err != nil:
 		return nil, err
 	case first != nil:
-		return nil, a.held(*first)
+		return nil, a.held(ctx, *first)
 	case len(before) > 0:
 		return nil, backend.ErrAgain
 	}

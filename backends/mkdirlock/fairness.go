@@ -30,14 +30,14 @@ func (a *attempt) holdBack(ctx context.Context) error {
 		case s.Due == 0:
 			_ = a.lock.breakReservation(ctx, a.dir, s) // if this fails, a holder does it
 		default:
-			return a.holdBackFor(s)
+			return a.holdBackFor(ctx, s)
 		}
 	}
 	return nil
 }
 
 // holdBackFor holds back for a waiter, unless we have done so for long enough.
-func (a *attempt) holdBackFor(s observation) error {
+func (a *attempt) holdBackFor(ctx context.Context, s observation) error {
 	now := a.request.Clock.Now()
 	left := a.fairness.Until(now, 0, a.request.Owner.Lease) - now
 	if left <= 0 {
@@ -45,7 +45,7 @@ func (a *attempt) holdBackFor(s observation) error {
 		return nil
 	}
 	s.Due = min(s.Due, left)
-	_ = a.held(s)
+	_ = a.held(ctx, s)
 	a.block.heldBack = true
 	return a.heldAgain()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
@@ -54,11 +55,13 @@ type inspection struct {
 	dir    dirs.Dir
 	others watch.Others[spot]
 	report backend.Report
-	gone   bool // what was listed may be gone
+	age    func(context.Context) time.Duration // since the lock's directory last changed, at least; 0: not known
+	gone   bool                                // what was listed may be gone
 }
 
 func (l *Lock) inspection(dir dirs.Dir) *inspection {
-	return &inspection{lock: l, dir: dir, others: l.newOthers(dir, backend.Request{Clock: clock.Boot{}})}
+	age := func(ctx context.Context) time.Duration { return dirs.AgeHere(entryAt(ctx, dir, l.lock()), l.Today()) }
+	return &inspection{lock: l, dir: dir, others: l.newOthers(dir, backend.Request{Clock: clock.Boot{}}), age: age}
 }
 
 func (i *inspection) look(ctx context.Context, dir dirs.Dir) error {
@@ -155,7 +158,11 @@ func (i *inspection) holders(ctx context.Context, names []string) error {
 	l := i.lock
 	entries := labels.EntriesIn(names)
 	if len(entries) == 0 && (l.Style == PlainStyle || len(names) > 0) {
-		i.report.Holders = append(i.report.Holders, labels.Nobody(names, false))
+		there := i.lock.nobody(names, false)
+		if len(names) == 0 {
+			there.Age = i.age(ctx)
+		}
+		i.report.Holders = append(i.report.Holders, there)
 	}
 	alone := slices.ContainsFunc(entries, func(e labels.Entry) bool { return e.Kind == labels.Exclusive })
 	for _, e := range entries {
@@ -197,7 +204,7 @@ func (i *inspection) see(ctx context.Context, to *[]backend.Holder, at string, e
 		return false, err
 	}
 	if on, ok := i.dir.(dirs.Owned); ok && s.Record != nil {
-		s.Record.Keeper = on.User(at + "/" + e.String())
+		s.Record.Keeper = on.Stat(at + "/" + e.String()).User
 	}
 	h := s.Holder(i.lock.Today())
 	if at != i.lock.lock() {

@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/backendtest"
 	"locksmith/backends/clock"
+	"locksmith/backends/condition"
 	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/mkdirlock/labels"
 	"locksmith/backends/owner"
@@ -419,6 +421,53 @@ func TestWaitInACrowd(t *testing.T) {
 			t.Errorf("a waiter listed a crowd %d times, want 1", dir.listings)
 		}
 	})
+}
+
+// TestLapsedByPlace: who waits for less than a lease is told by the clock of the place that a holder was
+// silent for longer than its lease, or how old an empty lock is. Who waits longer watches for itself, and
+// asks for no times.
+func TestLapsedByPlace(t *testing.T) {
+	for _, k := range everyKind {
+		for _, mode := range modes(k) {
+			t.Run(name(k, " ", mode), func(t *testing.T) {
+				inBubble(t, func(t *testing.T, m *memory) {
+					d := newDated(m)
+					h, here := newHost("there", d, k).take(t, "exclusive"), newHost("here", d, k)
+					mustTell := func(about string, timeout, age time.Duration, stuck bool) {
+						t.Helper()
+						r := here.Request(mode)
+						r.Timeout = timeout
+						a := here.ask(t, r)
+						defer mustWithdraw(t, a)
+						held := backendtest.MustBeHeld(t, a)
+						if condition.IsStuck(held) != stuck || held.Holder.ByPlace != (age > 0) || age > 0 && held.Holder.Heartbeat != age {
+							t.Errorf("%s: stuck %v, age %v by the place: %v; want %v, %v", about, condition.IsStuck(held), held.Holder.Heartbeat, held.Holder.ByPlace, stuck, age)
+						}
+					}
+					mustTell("a new holder", 0, 0, false)
+					for range 8 {
+						time.Sleep(lease / 4)
+						mustStillHold(t, h)
+					}
+					time.Sleep(lease / 8)
+					mustTell("one that beats", 0, lease/8, false)
+					time.Sleep(lease)
+					mustTell("a silent one", 0, lease+lease/8, true)
+					mustTell("a silent one, for who waits for less than a lease", lease/2, lease+lease/8, true)
+					mustTell("a silent one, for who waits", lease, 0, false)
+					if k.style == PlainStyle {
+						mustRelease(t, mustAcquire(t, here.want(t, mode)))
+						d.has(t, "L")
+						time.Sleep(lease)
+						mustTell("an empty lock, as old as a lease", 0, lease, false)
+						time.Sleep(2 * time.Second)
+						mustTell("an empty lock that is older", 0, lease+2*time.Second, true)
+						mustTell("an older one, for who waits", backend.NoLimit, 0, false)
+					}
+				})
+			})
+		}
+	}
 }
 
 // TestBareEntry: a process that died while it removed its lock, or before it learned that it had

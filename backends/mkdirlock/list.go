@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"time"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/finder"
@@ -59,7 +60,7 @@ func (t dirTree) List(ctx context.Context, below string) ([]finder.Entry, error)
 		if e.Dir {
 			t = finder.Subdirectory
 		}
-		all = append(all, finder.Entry{Name: e.Name, Type: t})
+		all = append(all, finder.Entry{Name: e.Name, Type: t, Age: dirs.AgeHere(e, l.Today())})
 	}
 	return all, nil
 }
@@ -159,6 +160,9 @@ func (k lister) look(ctx context.Context, f finder.Found) (backend.Report, error
 	again := false
 	return l.sure(k.dir, func(i *inspection) error {
 		defer func() { again = true }()
+		if _, onDisk := k.dir.(dirs.Owned); !onDisk && f.In != nil { // a listing for each lock would be too much
+			i.age = func(context.Context) time.Duration { return f.In.Age(f.Name()) }
+		}
 		switch {
 		case f.In == nil, again && l.Style == DirStyle:
 			return i.look(ctx, k.dir)

@@ -234,7 +234,7 @@ func (a *attempt) survey(ctx context.Context, doubt bool) error {
 	names, err := a.dir.List(ctx, a.lock.lock())
 	switch {
 	case dirs.Refused(err):
-		return a.unlisted()
+		return a.unlisted(ctx)
 	case err != nil:
 		return a.lock.fail("list the lock directory", err)
 	}
@@ -244,7 +244,7 @@ func (a *attempt) survey(ctx context.Context, doubt bool) error {
 		return backend.ErrAgain
 	case len(entries) == 0:
 		//rule:empty
-		return a.heldByNobody(names, doubt)
+		return a.heldByNobody(ctx, names, doubt)
 	}
 	if a.phase != idle && slices.Contains(entries, a.mine.entry) {
 		a.phase = unsure // our commit was executed, though it seemed refused
@@ -263,11 +263,11 @@ func (a *attempt) survey(ctx context.Context, doubt bool) error {
 // judge decides whether a holder may be broken, and if so breaks it.
 func (a *attempt) judge(ctx context.Context, s observation) error {
 	if s.Due > 0 {
-		return a.held(s)
+		return a.held(ctx, s)
 	}
 	if !dirs.MayRemove(a.dir, a.lock.lock()) {
 		s.Due, s.Note = watch.Never, backend.StickyNote
-		return a.held(s)
+		return a.held(ctx, s)
 	}
 	return a.breakPlain(ctx, s)
 }
@@ -294,7 +294,7 @@ func (a *attempt) breakPlain(ctx context.Context, s observation) error {
 		return backend.ErrAgain
 	case errors.Is(err, dirs.ErrRevived):
 		s.Due = s.Of.entry.Ticket.Lease
-		return a.held(s)
+		return a.held(ctx, s)
 	case dirs.Unclear(err):
 		return backend.Again(err)
 	}

@@ -55,7 +55,26 @@ func (l *Lock) checkReaping(r backend.Reaping) error {
 // noPlace refuses the address of a lock. Reaping inside a lock would take its fencing tokens for
 // empty locks and remove them, and tokens would count from the start again.
 func (l *Lock) noPlace(why string) error {
-	here, _, _ := strings.Cut(string(l.Address), "?")
-	above := here[:max(strings.LastIndexByte(here, '/'), 0)]
+	here, above, _ := l.above()
 	return l.Address.Usage("reap", why, "name the directory that locks are in, without ?style=dir: for the lock "+here+" it is "+above)
+}
+
+// above returns the lock's address, and that of the directory in which it is, both without the options.
+func (l *Lock) above() (here, above, options string) {
+	here, options, _ = strings.Cut(string(l.Address), "?")
+	return here, here[:max(strings.LastIndexByte(here, '/'), 0)], options
+}
+
+// nobody describes a lock without an entry, and says how to remove an empty one. doubt: that may be ours.
+func (l *Lock) nobody(names []string, doubt bool) backend.Holder {
+	h := labels.Nobody(names, doubt)
+	if len(names) == 0 {
+		_, place, options := l.above()
+		if place += "/"; options != "" {
+			place += "?" + options
+		}
+		name := strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path.Base(l.Name))
+		h.Advice += " --max-age 6h --yes --name " + backend.ShellWord(name) + " " + backend.ShellWord(place)
+	}
+	return h
 }

@@ -21,9 +21,6 @@ import (
 	"locksmith/protocol"
 )
 
-// farthestWest is how much older a lock may be taken to be where times are local.
-const farthestWest = 12 * time.Hour
-
 // TestReap: each sort of thing that is old goes, and nothing else.
 func TestReap(t *testing.T) {
 	inPlace(t, func(t *testing.T, d *dated) {
@@ -189,7 +186,7 @@ func TestReapLooksWithoutTime(t *testing.T) {
 			time.Sleep(c.passes)
 			r := removal
 			r.Remove = false
-			if a := reaped(t, d, r)["a"]; a.Due != c.due || a.Note != c.says || a.Age != c.passes-farthestWest {
+			if a := reaped(t, d, r)["a"]; a.Due != c.due || a.Note != c.says || a.Age != c.passes-dirs.FarthestWest {
 				t.Errorf("a look after %v finds %+v", c.passes, a)
 			}
 		})
@@ -355,7 +352,7 @@ func (d *dated) Entries(ctx context.Context, name string) (all []dirs.Entry, err
 func (d *dated) entry(in, name string) dirs.Entry {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	e := dirs.Entry{Name: name, Dir: true, Modified: d.changed[in+"/"+name], Precise: !d.minutes}
+	e := dirs.Entry{Name: name, Dir: true, Modified: d.changed[path.Join(in, name)], Precise: !d.minutes}
 	if d.minutes {
 		e.Modified = e.Modified.Truncate(time.Minute)
 	}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"hash/fnv"
 	"math/rand/v2"
+	"path"
+	"slices"
 	"time"
 
 	"locksmith/backends/backend"
@@ -21,6 +23,7 @@ type block struct {
 	nobody   *backend.Holder // what there is instead of an entry
 	known    bool            // anything was seen at all
 	heldBack bool            // seen is a waiter, for which we hold back
+	there    time.Time       // by the clock of the lock's place, when it was seen; zero: not known
 	again    time.Duration   // when to look again, by the request's clock
 	missed   int             // how often the lock seemed to be gone, in this Try
 }
@@ -33,9 +36,48 @@ func (a *attempt) lookDue() bool {
 		b.seen.Verdict != owner.Dead && a.lock.Verdict(b.seen.Record) == owner.Dead
 }
 
-// held notes who has the lock and returns the error that says so.
-func (a *attempt) held(s observation) error {
+// isShort reports that we wait for less than a lease. So we never see that a holder is silent for one.
+func (a *attempt) isShort() bool { return a.request.Timeout < a.request.Owner.Lease }
+
+// byPlace is when a directory last changed, at the latest, and what time it is now, at least, by the
+// clock of the lock's place: what we made there ourselves, for this try, has a time. Zero: not known.
+func (a *attempt) byPlace(ctx context.Context, at string) (changed, there time.Time) {
+	if a.mine == nil {
+		return changed, there
+	}
+	own, it := entryAt(ctx, a.dir, cmp.Or(a.mine.home, a.mine.path())), entryAt(ctx, a.dir, at)
+	if own.Modified.IsZero() || it.Modified.IsZero() {
+		return changed, there
+	}
+	return own.Modified.Add(-dirs.Age(it, own.Modified)), own.Modified
+}
+
+// entryAt is a directory with its time. If that is not known, the time is zero.
+func entryAt(ctx context.Context, dir dirs.Dir, at string) dirs.Entry {
+	if d, ok := dir.(dirs.Owned); ok {
+		return d.Stat(at)
+	}
+	stat, ok := dir.(dirs.StatDir)
+	if !ok {
+		return dirs.Entry{}
+	}
+	all, _ := stat.Entries(ctx, path.Dir(at)) // what fails tells no time
+	i := slices.IndexFunc(all, func(e dirs.Entry) bool { return e.Name == path.Base(at) })
+	if i < 0 {
+		return dirs.Entry{}
+	}
+	return all[i]
+}
+
+// held notes who has the lock and returns the error that says so. If a short try meets a holder that may
+// be silent for its lease, it looks for the holder's last heartbeat by the clock of the lock's place. That
+// tells, and breaks nothing.
+func (a *attempt) held(ctx context.Context, s observation) error {
 	b := &a.block
+	b.there = time.Time{}
+	if a.isShort() && s.Verdict != owner.Alive && s.Verdict != owner.Dead && a.lock.Today().Sub(s.Since).Abs() > s.Lease { // whose clock it is hardly matters
+		s.Beat, b.there = a.byPlace(ctx, s.Of.String())
+	}
 	now := a.request.Clock.Now()
 	if !b.known || b.seen.Of.entry != s.Of.entry || b.heldBack {
 		a.crowd.Changed(now)
@@ -54,14 +96,20 @@ func (a *attempt) held(s observation) error {
 
 // heldByNobody is held for a lock without an entry: an empty directory, or something else.
 // Locksmith does not break it, for it may be the lock of a program that uses mkdir alone.
-func (a *attempt) heldByNobody(names []string, doubt bool) error {
+func (a *attempt) heldByNobody(ctx context.Context, names []string, doubt bool) error {
 	b := &a.block
 	now := a.request.Clock.Now()
 	if !b.known || b.nobody == nil {
 		a.crowd.Changed(now)
 	}
 	b.seen, b.known, b.heldBack = observation{}, true, false
-	there := labels.Nobody(names, doubt)
+	there := a.lock.nobody(names, doubt)
+	if len(names) == 0 && a.isShort() {
+		if changed, now := a.byPlace(ctx, a.lock.lock()); !now.IsZero() {
+			// Its maker is believed for as long as we ask to be.
+			there.Age, there.Heartbeat, there.ByPlace, there.Lease = now.Sub(changed), now.Sub(changed), true, a.request.Owner.Lease
+		}
+	}
 	b.nobody = &there
 	b.again = now
 	return a.heldAgain()
@@ -70,11 +118,11 @@ func (a *attempt) heldByNobody(names []string, doubt bool) error {
 // unlisted is for a lock that exists when we try to make it, and then cannot be listed. The first
 // time in a Try its error is backend.ErrAgain, because the lock may just have been released. After
 // that it counts as empty, because some servers refuse to list what is empty.
-func (a *attempt) unlisted() error {
+func (a *attempt) unlisted(ctx context.Context) error {
 	if a.block.missed++; a.block.missed == 1 {
 		return backend.ErrAgain
 	}
-	return a.heldByNobody(nil, false)
+	return a.heldByNobody(ctx, nil, false)
 }
 
 // obstructed says that nobody can tell at the moment who has the lock.
@@ -97,7 +145,7 @@ func (b *block) holder(today time.Time) backend.Holder {
 	if b.nobody != nil {
 		return *b.nobody
 	}
-	return b.seen.Holder(today)
+	return b.seen.HolderThere(today, b.there)
 }
 
 // Wait implements backend.Attempt. A waiter shows its record, and that it lives.

@@ -63,7 +63,7 @@ func (c *cell) in(b box, cmd *exec.Cmd) *exec.Cmd {
 		script += "; mount -t tmpfs -o mode=700," + b.memory + " t " + memory
 	}
 	if b.homeless {
-		script += "; unset HOME"
+		script += `; export NETRC="$HOME/.netrc"; unset HOME` // that is no memory
 	}
 	boxed := exec.Command("unshare", append([]string{"-m", "--uts", "--ipc", "--pid", "--fork", "--kill-child", "sh", "-e", "-c", script + `; exec "$@"`, "sh"}, cmd.Args...)...)
 	boxed.Env = cmd.Env

@@ -16,14 +16,10 @@ import (
 func row2() []question {
 	return []question{
 		{row: 2, name: "an unfinished file", want: "a short quiet try takes what its maker left before the record", ask: unfinished, of: named("local:")},
-		{row: 2, name: "the power is cut", want: "of three short quiet tries, a lease apart, one takes the lock or tells", ask: powerCut, of: ofThisDisk,
-			open: exceptions{withConditions: "link:"}},
-		{row: 2, name: "what says nothing", want: "of three short quiet tries, a lease apart, one takes the lock or tells", ask: saysNothing,
-			open: exceptions{withConditions: "link: " + directories}},
-		{row: 2, name: "what says nothing, in metrics", want: "after three days it is blocked, or its age is told, and its age is never 0", ask: nothingInMetrics, of: isListed,
-			open: exceptions{withConditions: "link: " + directories}},
-		{row: 2, name: "somebody's file", want: "a short quiet try tells, and metrics say blocked", ask: somebodysFile, of: named("local: link:"),
-			open: exceptions{withConditions: "local: link:"}},
+		{row: 2, name: "the power is cut", want: "of three short quiet tries, a lease apart, one takes the lock or tells", ask: powerCut, of: ofThisDisk},
+		{row: 2, name: "what says nothing", want: "of three short quiet tries, a lease apart, one takes the lock or tells", ask: saysNothing},
+		{row: 2, name: "what says nothing, in metrics", want: "after three days it is blocked, or its age is told, and its age is never 0", ask: nothingInMetrics, of: isListed},
+		{row: 2, name: "somebody's file", want: "a short quiet try tells, and metrics say blocked, or where a waiter removes it, tell its age", ask: somebodysFile, of: named("local: link:")},
 	}
 }
 
@@ -103,10 +99,10 @@ func takesOrTells(c *cell) evil {
 func nothingInMetrics(c *cell) evil {
 	c.Empty(c)
 	c.Age(c, 72*time.Hour)
-	m := c.metrics()
 	if s := c.try(); strings.Contains(s.out, "ran") {
 		return ""
 	}
+	m := c.metrics()
 	if age, known := m.value("locksmith_lock_held_seconds", c.Address); known && age < 71*3600 {
 		return evil("held_seconds is " + number(age))
 	}
@@ -125,7 +121,8 @@ func somebodysFile(c *cell) evil {
 	if s := c.try(); !told(s) {
 		return evil("a try: " + s.String())
 	}
-	if !c.metrics().fires(c, "LockBlocked") {
+	m := c.metrics()
+	if !m.fires(c, "LockBlocked") && !(c.Title == "link:" && m.fires(c, "LockHeldTooLong")) {
 		return "no rule fires"
 	}
 	return ""

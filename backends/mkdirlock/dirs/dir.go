@@ -144,8 +144,9 @@ type Examiner interface {
 // A Rooted Dir is one on a file system.
 type Rooted interface{ Root(name string) string }
 
-// An Owned Dir tells whose a directory is; 0: root's, or not known.
-type Owned interface{ User(name string) uint32 }
+// An Owned Dir tells whose a directory is, and when it last changed, without a listing. Of one that is not
+// there nothing is known.
+type Owned interface{ Stat(name string) Entry }
 
 // A Reader is a Dir in which a directory can be kept open, as one who lists it does.
 type Reader interface {

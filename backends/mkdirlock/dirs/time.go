@@ -53,6 +53,18 @@ func Age(e Entry, now time.Time) time.Duration {
 	return max(d, 0)
 }
 
+// FarthestWest is how far local time is behind UTC at most.
+const FarthestWest = 12 * time.Hour
+
+// AgeHere is Age by this machine's clock, for people, where the server's now is not known. Times to the
+// second are in UTC, as RFC 3659 (2.3) and file systems have them. The zone of others nobody tells.
+func AgeHere(e Entry, today time.Time) time.Duration {
+	if !e.Precise {
+		today = today.Add(-FarthestWest)
+	}
+	return Age(e, today)
+}
+
 // maySkip reports that summer time may have begun between two local times. Then an hour is
 // missing between them, so they are at least an hour apart; and wherever there is summer time it
 // begins at night.

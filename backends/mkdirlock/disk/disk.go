@@ -100,22 +100,20 @@ func (d *Directory) Entries(ctx context.Context, name string) ([]dirs.Entry, err
 	names, err := d.List(ctx, name)
 	var all []dirs.Entry
 	for _, n := range names {
-		st, err := os.Lstat(d.at(name + "/" + n))
-		if err != nil {
-			continue // it has just gone
+		if e := d.Stat(name + "/" + n); e.Name != "" { // else it has just gone
+			all = append(all, e)
 		}
-		all = append(all, dirs.Entry{Name: n, Dir: st.IsDir(), Modified: st.ModTime(), Precise: true, User: userOf(st)})
 	}
 	return all, err
 }
 
-// User implements dirs.Owned.
-func (d *Directory) User(name string) uint32 {
+// Stat implements dirs.Owned.
+func (d *Directory) Stat(name string) dirs.Entry {
 	st, err := os.Lstat(d.at(name))
 	if err != nil {
-		return 0
+		return dirs.Entry{}
 	}
-	return userOf(st)
+	return dirs.Entry{Name: filepath.Base(name), Dir: st.IsDir(), Modified: st.ModTime(), Precise: true, User: userOf(st)}
 }
 
 func userOf(info os.FileInfo) uint32 {

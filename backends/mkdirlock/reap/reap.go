@@ -114,9 +114,6 @@ func (p *reaper) mustBePlace(entries []dirs.Entry) error {
 	return nil
 }
 
-// farthestWest is how far local time is behind UTC at most.
-const farthestWest = 12 * time.Hour
-
 // tellTime finds out the server's time, and returns the entries listed then. If nothing is to be
 // removed, it makes nothing there, and goes by this machine's clock. A server does not tell the
 // zone of its times: there tellTime goes by the earliest time that it may be.
@@ -128,7 +125,7 @@ func (p *reaper) tellTime(ctx context.Context, entries []dirs.Entry) (now []dirs
 	}
 	p.now = p.place.Today()
 	if _, ok := p.dir.(dirs.Rooted); !ok {
-		p.now = p.now.Add(-farthestWest)
+		p.now = p.now.Add(-dirs.FarthestWest)
 		p.younger = ", as far as can be told without the server's time, for which --yes makes a directory"
 	}
 	for _, e := range entries {

@@ -13,6 +13,7 @@ import (
 	"locksmith/cmd/locksmith/cli/flags"
 	"locksmith/cmd/locksmith/cli/request"
 	"locksmith/cmd/locksmith/cli/show"
+	"locksmith/cmd/locksmith/memory"
 	"locksmith/protocol"
 )
 
@@ -83,7 +84,12 @@ func examine(ctx context.Context, r *request.Connect, e *show.Examined, how back
 	if err != nil {
 		return err
 	}
-	return orCause(ctx, examineDetached(ctx, b, canonical, how, e.Tell))
+	err = examineDetached(ctx, b, canonical, how, e.Tell)
+	if why := memory.Trial(); err == nil && why != nil && !r.Leaseless(canonical) {
+		backend.Tell(e.Tell).Weak("what tries remember", "short tries of this user tell of a silent holder, and do not break it, because they cannot remember it: "+backend.Reason(why),
+			"let each try wait for longer than the lease, as with -w 2m, or give this user a home that lasts")
+	}
+	return orCause(ctx, err)
 }
 
 const (

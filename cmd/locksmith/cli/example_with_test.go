@@ -24,11 +24,15 @@ import (
 // flock(2) stand for the database here; another needs another transact, and the rest as it is.
 type table struct{ path string }
 
-// A row is who has the lock: an owner.Record, empty while it is free, and its heartbeats.
+// A row is who has the lock: an owner.Record, empty while it is free, its heartbeats, and when the last
+// came by the database's clock, which is SELECT now(): this machine's, for a file.
 type row struct {
 	Holder string
 	Beats  int
+	Beat   time.Time
 }
+
+func now() time.Time { return time.Now() }
 
 func (t table) name() string { return "table:" + t.path }
 
@@ -58,7 +62,7 @@ func (r row) seen(w *watch.Watcher) (watch.Seen, error) {
 		return watch.Seen{Note: err.Error()}, err // it is held all the same
 	}
 	s := watch.Seen{ID: record.ID, Sign: fmt.Sprint(record.ID, r.Beats), Lasting: true, Record: &record,
-		Verdict: record.Verdict(owner.Here()), Lease: record.Lease, Since: record.Acquired}
+		Verdict: record.Verdict(owner.Here()), Lease: record.Lease, Since: record.Acquired, Beat: r.Beat}
 	s.Rules = []watch.Rule{w.Rule(s.Verdict, s.Lease)}
 	return s, nil
 }
@@ -85,11 +89,11 @@ func (w *wish) Try(context.Context) (backend.Hold, error) {
 		if r.Holder != "" {
 			o, err := w.watcher.Look("holder", func(watch.Seen) (watch.Seen, error) { return r.seen(w.watcher) })
 			if err != nil || o.Due > 0 {
-				return &backend.HeldError{Lock: w.name(), Holder: o.Holder(time.Now())}
+				return &backend.HeldError{Lock: w.name(), Holder: o.HolderThere(time.Now(), now())}
 			}
 			w.request.TellBroken(w.name(), o.Holder(time.Now()))
 		}
-		*r = row{Holder: text}
+		*r = row{Holder: text, Beat: now()}
 		return nil
 	})
 	return &held{w.table, me.ID, text}, err
@@ -111,8 +115,10 @@ func (h *held) ID() string                 { return h.id }
 func (h *held) Token() uint64              { return 0 }
 func (h *held) Tend(context.Context) error { return nil }
 
-func (h *held) Heartbeat(context.Context) error { return h.mine(func(r *row) { r.Beats++ }) }
-func (h *held) Release(context.Context) error   { return h.mine(func(r *row) { *r = row{} }) }
+func (h *held) Heartbeat(context.Context) error {
+	return h.mine(func(r *row) { r.Beats++; r.Beat = now() })
+}
+func (h *held) Release(context.Context) error { return h.mine(func(r *row) { *r = row{} }) }
 
 // mine changes the row if it is still ours.
 func (h *held) mine(change func(*row)) error {
@@ -128,7 +134,7 @@ func (h *held) mine(change func(*row)) error {
 func (t table) Inspect(context.Context) (report backend.Report, err error) {
 	err = t.transact(func(r *row) error {
 		if s, _ := r.seen(watch.New(backend.Request{})); r.Holder != "" {
-			report.Holders = []backend.Holder{s.Holder(time.Now())}
+			report.Holders = []backend.Holder{s.HolderThere(time.Now(), now())}
 		}
 		return nil
 	})

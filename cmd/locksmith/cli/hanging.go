@@ -74,11 +74,23 @@ func inspecting(lock string, b backend.Backend) func(context.Context) (backend.R
 }
 
 // remember adds to a look that began at before: for how long each was silent by this user's
-// earlier looks and tries. It remembers the look for later ones.
+// earlier looks and tries. It remembers the look for later ones. If it cannot, no sign lasts from one try of
+// this user to the next.
 func remember(lock string, r *backend.Report, before time.Duration) {
-	if m := memory.Of(lock, func(error) {}); m != nil {
+	var failed error
+	m := memory.Of(lock, func(err error) { failed = err })
+	if m != nil {
 		m.Tell(r, before, clock.Boot{}.Now())
+		failed = nil // what could not be read is written anew
 		m.Save()
+	}
+	if m != nil && failed == nil {
+		return
+	}
+	for _, all := range [][]backend.Holder{r.Holders, r.Waiters} {
+		for i := range all {
+			all[i].Lasting = false
+		}
 	}
 }
 

@@ -25,6 +25,7 @@ import (
 	"locksmith/cmd/locksmith/cli/show"
 	"locksmith/cmd/locksmith/cli/term"
 	"locksmith/cmd/locksmith/cli/where"
+	"locksmith/cmd/locksmith/memory"
 	"locksmith/protocol"
 )
 
@@ -242,8 +243,21 @@ func (l *listing) place(ctx context.Context, place string, tell func(backend.Lis
 // list tells of what is in one place. It leaves behind a look that hangs.
 func (l *listing) list(ctx context.Context, place string, lists lister, tell func(backend.Listed)) error {
 	return follow(ctx, lookTime, noAnswer(place, lookOp, lookTime), func(ctx context.Context, step func(), tell func(backend.Listed)) error {
-		return lists(ctx, backend.Listing{Depth: max(l.depth, 0), Step: step, Tell: tell, Most: backend.MaxShown(), Other: func() { l.others.Add(1) }})
+		return lists(ctx, backend.Listing{Depth: max(l.depth, 0), Step: step, Tell: tell, Most: backend.MaxShown(), Met: met(), Other: func() { l.others.Add(1) }})
 	}, tell)
+}
+
+// met returns what reports whether tries of this user met a foreign file where a lock would be. After an
+// error it asks no more: each file might wait for a home that hangs.
+func met() func(lock string) bool {
+	failed := false
+	return func(lock string) bool {
+		if failed {
+			return false
+		}
+		m := memory.Of(lock, func(error) { failed = true })
+		return m != nil && backend.MetForeign(m)
+	}
 }
 
 // A lister tells of the locks in one place.

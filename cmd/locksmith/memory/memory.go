@@ -35,6 +35,14 @@ func Of(lock string, debug func(error)) *watch.Memory {
 	return watch.NewMemory(boot+"\n"+lock, &files{name: nameOf(boot, lock)}, debug)
 }
 
+// Trial is why what this user's tries see is not remembered on this host; nil: it is. It writes a file.
+func Trial() error {
+	if clockOf(owner.Here()) == "" {
+		return errors.New("nothing here tells this start of the machine from another")
+	}
+	return (&files{name: nameOf("trial", "")}).Save("")
+}
+
 // nameOf is the name of a file with what is remembered of a lock.
 func nameOf(what, lock string) string {
 	name := sha256.Sum256([]byte(what + "\x00" + lock))

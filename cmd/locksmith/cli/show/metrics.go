@@ -92,8 +92,8 @@ func (m *metrics) holders(lock string, all []*Holder) {
 	for _, v := range slices.Sorted(maps.Keys(byVerdict)) {
 		m.sample(verdicts, lock, byVerdict[v], fmt.Sprintf(`,verdict="%s"`, v))
 	}
-	if len(all) > 0 {
-		m.sample(heldSeconds, lock, seconds(oldest(all)))
+	if ms := oldest(all); ms > 0 { // else it is not known
+		m.sample(heldSeconds, lock, seconds(ms))
 	}
 	if silent != nil {
 		m.sample(heartbeatSeconds, lock, seconds(silent.silence()))
