@@ -60,7 +60,8 @@ func powerCut(c *cell) evil {
 	j.LetGo()
 	j.Kill()
 	disk("umount", c.Dir)
-	disk("mount", "-o", "loop", image, c.Dir)
+	disk("cp", image, image+"2") // the first may still be mounted in another mount namespace
+	disk("mount", "-o", "loop", image+"2", c.Dir)
 	return takesOrTells(c)
 }
 
@@ -86,13 +87,14 @@ func saysNothing(c *cell) evil {
 }
 
 func takesOrTells(c *cell) evil {
+	var s said
 	for range 3 {
-		if s := c.try(c.short()...); told(s) || strings.Contains(s.out, "ran") {
+		if s = c.try(c.short()...); told(s) || strings.Contains(s.out, "ran") {
 			return ""
 		}
 		time.Sleep(c.lease() + c.lease()/4)
 	}
-	return "three tries are left out with status 0 and not a word"
+	return evil("three tries are left out with status 0 and not a word, the last: " + s.String())
 }
 
 // nothingInMetrics: what the next try takes or what is free need not be told of.
