@@ -86,14 +86,19 @@ func (l *Lock) record() *owner.Record {
 
 // recordOf is the record in an open file, if there is one.
 func recordOf(f *lockfile.File) *owner.Record {
-	if st, err := f.Stat(); err != nil || st.Kind != "" {
+	st, err := f.Stat()
+	if err != nil || st.Kind != "" {
 		return nil
 	}
 	text, err := f.Text()
 	if err != nil {
 		return nil
 	}
-	return recordIn(text)
+	r := recordIn(text)
+	if r != nil {
+		r.Keeper = st.User
+	}
+	return r
 }
 
 // isPlain reports whether a text is only a lock's: nothing, or a record.

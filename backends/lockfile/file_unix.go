@@ -35,13 +35,26 @@ func Create(path string) (*File, error) {
 // closed are the rights of all users but the owner.
 const closed = 0o077
 
-// Share lets others read a file of Create, as far as the umask says.
+// Share lets others read a file of Create, as far as the umask says. The group of a directory that is
+// the group's may read it in any case.
 func (f *File) Share() error {
-	mode := markedMode &^ umask()
+	mode := markedMode&^umask() | f.ofGroup(markedMode)
 	if mode&closed == 0 {
 		return nil
 	}
 	return f.Chmod(mode)
+}
+
+// ofGroup returns which of these rights the file's group has whatever the umask: all, if the directory is
+// that group's to write to. Otherwise a user whose umask is 077 could die there and leave a lock that
+// nobody else of the group can look at, and so nobody takes.
+func (f *File) ofGroup(rights uint32) uint32 {
+	var dir unix.Stat_t
+	it, err := f.stat()
+	if err != nil || unix.Stat(filepath.Dir(f.path), &dir) != nil || uint32(dir.Mode)&unix.S_IWGRP == 0 || it.Gid != dir.Gid {
+		return 0
+	}
+	return rights & 0o070
 }
 
 // umask is the umask of this process. To read it is to set it: what another thread makes at that
@@ -86,7 +99,7 @@ func openShared(path string, access, create int) (f *File, err error) {
 		if err != nil && isLink(path) {
 			f, err = followShared(path, access, create)
 		} else if errors.Is(err, fs.ErrNotExist) && create != 0 {
-			f, err = open(path, access|create|unix.O_EXCL, sharedMode)
+			f, err = makeShared(path, access|create|unix.O_EXCL)
 		}
 		if !errors.Is(err, fs.ErrExist) { // else somebody has just made it
 			break
@@ -96,6 +109,22 @@ func openShared(path string, access, create int) (f *File, err error) {
 		f.follows = true
 	}
 	return f, err
+}
+
+// makeShared makes a file with the rights that flock(1) gives it, and with those of its group. If these
+// cannot be given, the file is a lock still.
+func makeShared(path string, flags int) (*File, error) {
+	f, err := open(path, flags, sharedMode)
+	if err != nil {
+		return nil, err
+	}
+	if st, err := f.stat(); err == nil {
+		mode := uint32(st.Mode) & 0o7777
+		if all := mode | f.ofGroup(sharedMode); all != mode {
+			_ = f.Chmod(all)
+		}
+	}
+	return f, nil
 }
 
 // makersOfShared is how often others may make and remove the file while we open it.
