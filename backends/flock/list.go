@@ -12,14 +12,16 @@ import (
 )
 
 // Search implements finder.Place. A file is a lock if there is a holder's record in it; or, if no other
-// kinds are looked for, if somebody has locked it, whatever the file holds.
+// kinds are looked for, if somebody has locked it, whatever the file holds. But a file of a local: lock is
+// that lock's: its helper keeps it locked.
 func (l *Lock) Search(context.Context) (finder.Search, error) {
 	here, look := owner.Here(), flocks.Snapshot()
 	k := finder.Kind{Place: l.address}
 	k.File = func(in *finder.Directory, name string, content func() finder.Content) *finder.Found {
 		f := in.Lock(name)
-		f.Bare, f.Lasts = recordIn(content().Text) == nil, true
-		if !f.Bare || !in.Several && isLocked(look, l.path+f.Path) {
+		seen := content()
+		f.Bare, f.Lasts = recordIn(seen.Text) == nil, true
+		if !f.Bare || !in.Several && !seen.Marked && isLocked(look, l.path+f.Path) {
 			return f
 		}
 		return nil

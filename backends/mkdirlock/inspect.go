@@ -206,10 +206,12 @@ func (i *inspection) see(ctx context.Context, to *[]backend.Holder, at string, e
 	if on, ok := i.dir.(dirs.Owned); ok && s.Record != nil {
 		s.Record.Keeper = on.Stat(at + "/" + e.String()).User
 	}
-	h := s.Holder(i.lock.Today())
-	if at != i.lock.lock() {
-		h.Silence = i.lock.waiterBeats(e.Ticket)
+	if at == i.lock.lock() {
+		*to = append(*to, i.holder(ctx, s))
+		return true, nil
 	}
+	h := s.Holder(i.lock.Today())
+	h.Silence = i.lock.waiterBeats(e.Ticket)
 	*to = append(*to, h)
 	return true, nil
 }

@@ -22,6 +22,7 @@ type Lock struct {
 	Pace    Pace
 	// Depth is how many levels deep List looks if it is not told; 0: all.
 	Depth int
+	clock *placeClock // nil: it is asked each time
 }
 
 // A Style is what the directories mean.
@@ -42,7 +43,7 @@ func New(a backend.Address, further map[string][]string) (*Lock, error) {
 	if err := a.CheckOptions(known); err != nil {
 		return nil, err
 	}
-	l := &Lock{Tokens: a.Options["tokens"] != "no", Address: a.Name()}
+	l := &Lock{Tokens: a.Options["tokens"] != "no", Address: a.Name(), clock: &placeClock{}}
 	if a.Options["style"] == "dir" {
 		l.Style = DirStyle
 	}

@@ -364,7 +364,7 @@ func (d *dated) touch(err error, names ...string) error {
 	defer d.mu.Unlock()
 	for _, name := range names {
 		if err == nil {
-			d.changed[name] = time.Now()
+			d.changed[path.Clean(name)] = time.Now()
 		}
 	}
 	return err

@@ -122,7 +122,9 @@ func (s store) Get(ctx context.Context, key string) (objects.Object, []byte, err
 	if err != nil {
 		return objects.Object{}, nil, err
 	}
-	return object(key, out.ETag, out.LastModified), content, nil
+	o := object(key, out.ETag, out.LastModified)
+	o.Now, _ = awsmiddleware.GetServerTime(out.ResultMetadata) // of the header Date
+	return o, content, nil
 }
 
 // Head implements objects.Store. The answer to a HEAD has no body, so a refusal does not say why: an

@@ -3,10 +3,16 @@
 package promises
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+
+	"locksmith/test/lab"
 )
 
 // A metric is one sample.
@@ -17,6 +23,12 @@ type metric struct {
 }
 
 type metrics []metric
+
+// path is the lock's address without options.
+func (c *cell) path() string {
+	path, _, _ := strings.Cut(c.Address, "?")
+	return path
+}
 
 var sample = regexp.MustCompile(`^(\w+)(?:\{(.*)\})? (\S+)$`)
 var label = regexp.MustCompile(`(\w+)="((?:[^"\\]|\\.)*)"`)
@@ -38,6 +50,9 @@ func (c *cell) metrics(places ...string) (all metrics) {
 		for _, l := range label.FindAllStringSubmatch(m[2], -1) {
 			one.labels[l[1]] = l[2]
 		}
+		if path, _, _ := strings.Cut(one.labels["lock"], "?"); path != "" && path == c.path() { // its options may be told otherwise
+			one.labels["lock"] = c.Address
+		}
 		all = append(all, one)
 	}
 	if len(all) == 0 {
@@ -56,79 +71,67 @@ func (all metrics) value(name, lock string) (value float64, known bool) {
 	return 0, false
 }
 
-var rule = regexp.MustCompile(`(?m)^  - alert: (\w+)\n    expr: (.*)$`)
-
-// fires reports whether one of the guide's rules with this name fires for the lock, or for no lock; "":
-// whether any does. What a rule lets pass for a while is not waited for.
-func (all metrics) fires(c *cell, name string) bool {
-	c.Helper()
-	return all.firing(c, name) != ""
-}
-
-// firing is the name of the first rule that fires.
-func (all metrics) firing(c *cell, name string) string {
+// rulesOf are the guide's alert rules, as Prometheus reads them.
+func (c *cell) rulesOf() (text string, names []string) {
 	c.Helper()
 	page, err := os.ReadFile(guide)
-	if err != nil {
-		c.Fatal(err)
+	c.must(err)
+	_, rest, _ := strings.Cut(string(page), "```text\ngroups:\n")
+	rest, _, _ = strings.Cut(rest, "```")
+	for _, m := range regexp.MustCompile(`(?m)^  - alert: (\w+)$`).FindAllStringSubmatch(rest, -1) {
+		names = append(names, m[1])
 	}
-	rules := rule.FindAllStringSubmatch(string(page), -1)
-	if len(rules) < 3 {
+	if len(names) < 3 {
 		c.Fatal("the guide has less than three rules")
 	}
-	for _, r := range rules {
-		if name != "" && name != r[1] {
-			continue
-		}
-		for term := range strings.SplitSeq(r[2], " or ") {
-			if all.holds(c, term) {
-				return r[1]
-			}
-		}
-	}
-	return ""
+	return "groups:\n" + rest, names
 }
 
-var term = regexp.MustCompile(`^(\w+)(?:\{(.*)\})? (>|==) (?:([0-9.]+)(?: \* (\w+))?|(\w+))$`)
-
-// holds evaluates a comparison of a metric with a number, a metric, or a number of times a metric.
-func (all metrics) holds(c *cell, text string) bool {
+// fires reports whether the guide's rule of this name fires for the lock, or for no lock.
+func (all metrics) fires(c *cell, name string) bool {
 	c.Helper()
-	t := term.FindStringSubmatch(text)
-	if t == nil {
-		c.Fatalf("a rule of the guide is no comparison that this test knows: %q", text)
-	}
-	for _, m := range all {
-		lock := m.labels["lock"]
-		if m.name != t[1] || lock != "" && lock != c.Address || !m.matches(t[2]) {
-			continue
-		}
-		limit := 1.0
-		if t[4] != "" {
-			limit, _ = strconv.ParseFloat(t[4], 64) // the pattern is that of a number
-		}
-		if other := t[5] + t[6]; other != "" {
-			value, known := all.value(other, lock)
-			if !known {
-				continue
-			}
-			limit *= value
-		}
-		if t[3] == ">" && m.value > limit || t[3] == "==" && m.value == limit {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(all.firing(c), name)
 }
 
-// matches reports whether a metric has the labels of a selector.
-func (m metric) matches(selector string) bool {
-	for _, s := range regexp.MustCompile(`(\w+)(=~|=)"([^"]*)"`).FindAllStringSubmatch(selector, -1) {
-		if s[2] == "=" && m.labels[s[1]] != s[3] || s[2] == "=~" && !regexp.MustCompile("^(?:"+s[3]+")$").MatchString(m.labels[s[1]]) {
-			return false
+// firing are the names of the guide's rules that fire if the metrics stay for half an hour what they
+// are. promtool says so, which has Prometheus' engine: it fails for each rule of which we claim that it
+// does not fire, and does.
+func (all metrics) firing(c *cell) (names []string) {
+	c.Helper()
+	lab.NeedProgram(c, "promtool")
+	rules, alerts := c.rulesOf()
+	dir := c.TempDir()
+	c.must(os.WriteFile(filepath.Join(dir, "rules.yml"), []byte(rules), 0o644))
+	var b strings.Builder
+	fmt.Fprintln(&b, "rule_files: [rules.yml]\nevaluation_interval: 1m\ntests:\n- interval: 1m\n  input_series:")
+	for _, m := range all {
+		if lock := m.labels["lock"]; lock == "" || lock == c.Address {
+			fmt.Fprintf(&b, "  - {series: '%s', values: '%s+0x30'}\n", strings.ReplaceAll(m.series(), "'", "''"), number(m.value))
 		}
 	}
-	return true
+	fmt.Fprintln(&b, "  alert_rule_test:")
+	for _, name := range alerts {
+		fmt.Fprintf(&b, "  - {eval_time: 30m, alertname: %s}\n", name)
+	}
+	test := filepath.Join(dir, "test.yml")
+	c.must(os.WriteFile(test, []byte(b.String()), 0o644))
+	s := c.finish(exec.Command("promtool", "test", "rules", test))
+	for _, m := range regexp.MustCompile(`alertname: ?(\w+), time: 30m`).FindAllStringSubmatch(s.out+s.err, -1) {
+		names = append(names, m[1])
+	}
+	if (s.status != 0) != (len(names) > 0) {
+		c.Fatalf("promtool: %v\n%s", s, &b)
+	}
+	return names
+}
+
+// series is the metric with its labels, as promtool reads it.
+func (m metric) series() string {
+	var labels []string
+	for name, value := range m.labels {
+		labels = append(labels, name+`="`+value+`"`)
+	}
+	return m.name + "{" + strings.Join(labels, ",") + "}"
 }
 
 func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }

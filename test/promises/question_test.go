@@ -39,19 +39,6 @@ func (e exceptions) of(k kinds.Kind) (why string, is bool) {
 	return "", false
 }
 
-// When what is open will be mended.
-const (
-	withConditions = "the table of conditions"
-	withTheRest    = "the rest of the matrix"
-)
-
-// Names of kinds.
-const (
-	directories = "mkdir: ftp:"
-	trees       = "mkdir:?style=dir ftp:?style=dir"
-	ofDisks     = "local: flock: link: mkdir: mkdir:?style=dir nfs:"
-)
-
 // A state is what is expected of a cell.
 type state string
 

@@ -62,14 +62,14 @@ func (l *Lock) mustBeNewest(ctx context.Context, n uint64) error {
 
 // holder is the locker that made a listed reservation, for people.
 func (l *Lock) holder(ctx context.Context, v view, p place) (backend.Holder, error) {
-	_, content, err := l.Store.Get(ctx, p.ticket.reservation())
+	o, content, err := l.Store.Get(ctx, p.ticket.reservation())
 	if err != nil {
 		return backend.Holder{}, err
 	}
 	s := l.seen(p.ticket, v.sign(p))
 	s.Record, s.Note = owner.RecordOf(p.ticket.id, string(content))
 	s.Verdict = l.Verdict(s.Record)
-	return s.Holder(l.Today()), nil
+	return s.HolderThere(l.Today(), o.Now), nil
 }
 
 // Break ends an acquisition, as backend.Backend has it. It removes what carries the id, and

@@ -37,6 +37,7 @@ type Object struct {
 	Key      string
 	Tag      string    // changes with the content
 	Modified time.Time // by the store's clock, perhaps in whole seconds
+	Now      time.Time // when Get had it, by the store's clock; zero: not told
 }
 
 // What a Store's errors may be.

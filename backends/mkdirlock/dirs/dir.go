@@ -148,6 +148,9 @@ type Rooted interface{ Root(name string) string }
 // there nothing is known.
 type Owned interface{ Stat(name string) Entry }
 
+// A Clocked Dir tells whether its times are by this machine's clock.
+type Clocked interface{ HasOurClock() bool }
+
 // A Reader is a Dir in which a directory can be kept open, as one who lists it does.
 type Reader interface {
 	Read(name string) (io.Closer, error)

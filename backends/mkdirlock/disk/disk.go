@@ -26,7 +26,7 @@ import (
 // A Directory is a Dir on a file system.
 type Directory struct {
 	Path     string
-	Private  func() bool // Path is on a disk of this machine; only the calls of dirs.Disk ask
+	Private  func() bool // Path is on a disk of this machine; the calls of dirs.Disk ask, and HasOurClock
 	notifier posix.Notifier
 }
 
@@ -126,6 +126,9 @@ func userOf(info os.FileInfo) uint32 {
 // Root implements dirs.Rooted.
 func (d *Directory) Root(name string) string { return d.at(name) }
 
+// HasOurClock implements dirs.Clocked.
+func (d *Directory) HasOurClock() bool { return d.Private() }
+
 // Await implements dirs.Dir.
 func (d *Directory) Await(ctx context.Context, name string, watched process.Process, pause time.Duration) {
 	if name != "" {
@@ -169,6 +172,7 @@ var (
 	_ dirs.Guarded  = (*Directory)(nil)
 	_ dirs.Rooted   = (*Directory)(nil)
 	_ dirs.Owned    = (*Directory)(nil)
+	_ dirs.Clocked  = (*Directory)(nil)
 	_ dirs.Examiner = (*Directory)(nil)
 )
 

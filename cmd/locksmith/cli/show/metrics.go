@@ -29,6 +29,7 @@ const (
 	blocked
 	heartbeatSeconds
 	leaseSeconds
+	maxHoldSeconds
 	waiters
 	waitSeconds
 	successSeconds
@@ -42,6 +43,7 @@ var families = [...]struct{ name, help string }{
 	blocked:          {"locksmith_lock_blocked", "How many of them nothing frees by itself: a person must."},
 	heartbeatSeconds: {"locksmith_lock_heartbeat_seconds", "The age of the last heartbeat of the holder that is nearest to the end of its lease, or beyond."},
 	leaseSeconds:     {"locksmith_lock_lease_seconds", "The lease of that holder."},
+	maxHoldSeconds:   {"locksmith_lock_max_hold_seconds", "The --max-hold of that of them which has the shortest."},
 	waiters:          {"locksmith_lock_waiters", "How many wait for the lock, at least; for local: and flock: none is told if none is seen."},
 	waitSeconds:      {"locksmith_lock_wait_seconds", "For how long the first of them has waited."},
 	successSeconds:   {"locksmith_lock_last_success_seconds", "The age of the last success that run --once-per put down."},
@@ -72,7 +74,7 @@ func (m *metrics) Add(l Lock, err error) {
 
 // holders takes down what is known of holders or waiters. It leaves out the rest.
 func (m *metrics) holders(lock string, all []*Holder) {
-	byVerdict, gone, stuck := map[string]int{}, 0, 0
+	byVerdict, gone, stuck, limit := map[string]int{}, 0, 0, int64(0)
 	var silent *Holder
 	for _, h := range all {
 		byVerdict[h.Verdict]++
@@ -81,6 +83,9 @@ func (m *metrics) holders(lock string, all []*Holder) {
 		}
 		if h.Blocked {
 			stuck++
+		}
+		if limit == 0 || h.MaxHoldMS > 0 && h.MaxHoldMS < limit {
+			limit = h.MaxHoldMS
 		}
 		if h.LeaseMS > 0 && h.silence() > 0 && (silent == nil || h.silence()*silent.LeaseMS > silent.silence()*h.LeaseMS) {
 			silent = h
@@ -94,6 +99,9 @@ func (m *metrics) holders(lock string, all []*Holder) {
 	}
 	if ms := oldest(all); ms > 0 { // else it is not known
 		m.sample(heldSeconds, lock, seconds(ms))
+	}
+	if limit > 0 {
+		m.sample(maxHoldSeconds, lock, seconds(limit))
 	}
 	if silent != nil {
 		m.sample(heartbeatSeconds, lock, seconds(silent.silence()))

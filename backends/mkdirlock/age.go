@@ -1,0 +1,84 @@
+package mkdirlock
+
+import (
+	"context"
+	"path"
+	"sync"
+	"time"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/clock"
+	"locksmith/backends/mkdirlock/dirs"
+	"locksmith/backends/mkdirlock/labels"
+	"locksmith/backends/owner"
+)
+
+// A placeClock is the clock of the lock's place, as it was once seen. A server shows it by the time of a
+// directory that is made for a moment, so it is asked once for all that is listed or looked at again.
+type placeClock struct {
+	mu    sync.Mutex
+	asked bool
+	seen  dirs.Entry    // without a time if the place does not tell
+	at    time.Duration // after seen, by this machine's clock
+}
+
+// now is what time it is in the place, at least. An error that may pass is not remembered.
+func (c *placeClock) now(ask func() (dirs.Entry, error)) (now dirs.Entry, known bool) {
+	if c == nil {
+		c = &placeClock{}
+	}
+	c.mu.Lock()
+	now, at, asked := c.seen, c.at, c.asked
+	c.mu.Unlock()
+	if !asked {
+		seen, err := ask() // without the mutex: the server may hang
+		if err != nil && dirs.Passing(err) {
+			return dirs.Entry{}, false
+		}
+		now, at = seen, clock.Boot{}.Now()
+		c.mu.Lock()
+		c.asked, c.seen, c.at = true, now, at
+		c.mu.Unlock()
+	}
+	if now.Modified.IsZero() {
+		return now, false
+	}
+	now.Modified = now.Modified.Add(clock.Boot{}.Now() - at)
+	return now, true
+}
+
+// placeTime is what time it is in the lock's place by its own clock, at least; not known where this user may
+// not make a directory beside the lock.
+func (l *Lock) placeTime(ctx context.Context, dir dirs.StatDir) (now dirs.Entry, known bool) {
+	if d, ok := dir.(dirs.Clocked); ok && d.HasOurClock() {
+		return dirs.Entry{Modified: l.Today(), Precise: true}, true
+	}
+	in, probe := path.Dir(l.Name), labels.ProbePrefix+l.NewID()
+	if l.Style == DirStyle { // others take the probe for an empty reservation and nothing else
+		in, probe = l.Name, labels.ReservationPrefix+labels.Ticket{Lease: owner.MinLease, ID: l.NewID()}.String()
+	}
+	return l.clock.now(func() (dirs.Entry, error) {
+		_, seen, err := dirs.ListWithNow(ctx, dir, in, probe, l.fail)
+		return seen, err
+	})
+}
+
+// holder describes for people who has an entry in the lock. If nothing proves that it lives or is dead, the
+// age of its last heartbeat is told, by the clock of the lock's place.
+func (i *inspection) holder(ctx context.Context, s observation) backend.Holder {
+	today := i.lock.Today()
+	dir, ok := i.dir.(dirs.StatDir)
+	if !ok || s.Verdict == owner.Alive || s.Verdict == owner.Dead {
+		return s.Holder(today)
+	}
+	it := entryAt(ctx, dir, s.Of.String())
+	if it.Modified.IsZero() {
+		return s.Holder(today)
+	}
+	now, known := i.lock.placeTime(ctx, dir)
+	if !known {
+		return s.Holder(today)
+	}
+	s.Beat = now.Modified.Add(-dirs.Age(it, now.Modified))
+	return s.HolderThere(today, now.Modified)
+}
