@@ -55,14 +55,23 @@ func (h Holder) ByProgram() string {
 	return inBrackets(cmp.Or(h.Record.Program, h.Record.User), h.details(" on "+h.Record.Place.Host, ""))
 }
 
-// EndingKept says, for people, what ends a holder whose lock the kernel keeps. It relies on what the
-// kernel shows, and never on a record, because anybody may have written that.
+// EndingKept says, for people, what ends a holder whose lock the kernel keeps.
 func (h Holder) EndingKept() string {
+	who, end := h.KeptBy()
+	if end == "" {
+		return who + "; who has it root finds with: fuser or lslocks"
+	}
+	return who + ": end that with: " + end
+}
+
+// KeptBy says for whom the kernel keeps a lock, and the command that ends that, or "". It relies on what
+// the kernel shows, and never on a record, because anybody may have written that.
+func (h Holder) KeptBy() (who, end string) {
 	if len(h.Kept) == 0 {
-		return "the kernel keeps it until that ends; who has it root finds with: fuser or lslocks"
+		return "the kernel keeps it until that ends", ""
 	}
 	words := strings.Trim(fmt.Sprint(h.Kept), "[]")
-	return "the kernel keeps it for pid " + strings.ReplaceAll(words, " ", ", ") + ": end that with: kill " + words
+	return "the kernel keeps it for pid " + strings.ReplaceAll(words, " ", ", "), "kill " + words
 }
 
 // otherKeeper is owner.Record.OtherKeeper, where the record matters.
@@ -120,7 +129,9 @@ func (h Holder) describe(until string) string {
 	case owner.Dead:
 		details = append(details, "dead")
 	case owner.Orphaned:
-		details = append(details, "dead, but what it guarded may still run")
+		if !h.OfKernel { // its note says what keeps the lock
+			details = append(details, "its helper is gone, what it guarded may still run")
+		}
 	}
 	s := inBrackets(who, details)
 	if h.Age > 0 {

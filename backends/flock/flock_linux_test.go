@@ -214,7 +214,7 @@ func TestLeftToOthers(t *testing.T) {
 	record, text, err := newRecord(r)
 	backendtest.MustWork(t, err, os.WriteFile(path, []byte(text), 0o644))
 	all := report(t, path).Holders
-	if len(all) != 1 || all[0].ID != record.ID || all[0].Verdict != owner.Orphaned || !strings.Contains(all[0].Note, "kept by pid "+strconv.Itoa(p.PID())) {
+	if len(all) != 1 || all[0].ID != record.ID || all[0].Verdict != owner.Orphaned || !strings.Contains(all[0].Note, "its job ended; pid "+strconv.Itoa(p.PID())) {
 		t.Errorf("of a lock that was left to others Inspect sees %+v", all)
 	}
 	backendtest.MustFail(t, openLock(t, path).Break(t.Context(), record.ID), protocol.Held, "kill "+strconv.Itoa(p.PID()))

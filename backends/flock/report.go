@@ -163,9 +163,9 @@ func ofRecord(r *owner.Record, verdict owner.Verdict, kept []process.Process) ba
 	h.OfKernel, h.Kept = true, pids(kept)
 	switch {
 	case verdict == owner.Orphaned && len(kept) == 0:
-		h.Note = "kept by " + hidden("processes that")
+		h.Note = "its job ended; what it left behind keeps it: " + hidden("processes that")
 	case verdict == owner.Orphaned:
-		h.Note = "kept by " + owner.Named(kept)
+		h.Note = "its job ended; " + owner.Named(kept) + ", left behind, keeps it"
 	case verdict == owner.Unknown:
 		h.Note = "whether it has the lock still cannot be seen from here"
 	}

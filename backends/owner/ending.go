@@ -12,32 +12,52 @@ import (
 )
 
 // Ending tells people how to end a living helper, or how to let it go on if it is stopped.
-// Whoever may write to a lock's place may put a record there that names any process. So Ending
-// names a command only for a process that runs here, is called locksmith, and belongs to the user
-// who is said to have the lock, and if no other user keeps the record. A stopped process does not
-// heed SIGTERM, so Ending does not advise it there.
 func (r Record) Ending() string {
+	switch e := r.Endings(); {
+	case e.First != "":
+		return "first " + e.First
+	case e.GoOn == "":
+		return "end it with: " + e.End
+	case e.End == "":
+		return "let it go on with: " + e.GoOn
+	default:
+		return "let it go on with: " + e.GoOn + "; or end it with: " + e.End
+	}
+}
+
+// Endings are commands for a living helper, each of which may be empty.
+type Endings struct {
+	GoOn  string // lets it go on, if it is stopped
+	End   string // ends it
+	First string // what to find out first, in words; then there is no command
+}
+
+// Endings returns what may be done to a living helper. Whoever may write to a lock's place may put a
+// record there that names any process. So there is a command only for a process that runs here, is
+// called locksmith, and belongs to the user who is said to have the lock, and if no other user keeps the
+// record. A stopped process does not heed SIGTERM, so there it is not advised.
+func (r Record) Endings() Endings {
 	if keeper := r.OtherKeeper(); keeper != "" {
-		return fmt.Sprintf("first find out whose it is: by the record it is of %s, but the record is in a file of %s", r.User, keeper)
+		return Endings{First: fmt.Sprintf("find out whose it is: by the record it is of %s, but the record is in a file of %s", r.User, keeper)}
 	}
 	pid := r.Helper.PID
 	if !Here().sees(r.Place) || r.Helper.Gone() || !isLocksmith(process.Name(pid)) || !r.belongsTo(process.Owner(pid)) {
-		return fmt.Sprintf("first look where it runs whether pid %d is a locksmith of %s", pid, r.User)
+		return Endings{First: fmt.Sprintf("look where it runs whether pid %d is a locksmith of %s", pid, r.User)}
 	}
 	stopped := r.Stopped()
 	if len(stopped) == 0 {
-		return fmt.Sprintf("end it with: kill %d", pid)
+		return Endings{End: fmt.Sprintf("kill %d", pid)}
 	}
-	goOn := "let it go on with: kill -CONT " + pids(stopped)
+	e := Endings{GoOn: "kill -CONT " + pids(stopped)}
 	switch {
 	case stopped[0] != r.Helper:
-		return goOn + "; or end it with: kill -9 " + pids(stopped)
+		e.End = "kill -9 " + pids(stopped)
 	case r.Parent.PID == 0 || r.Parent.Gone(): // its command dies with it
-		return fmt.Sprintf("%s; or end it with: kill -9 %d", goOn, pid)
+		e.End = fmt.Sprintf("kill -9 %d", pid)
 	case r.hasParent():
-		return fmt.Sprintf("%s; or end it with: kill -9 %d %d", goOn, pid, r.Parent.PID)
+		e.End = fmt.Sprintf("kill -9 %d %d", pid, r.Parent.PID)
 	}
-	return goOn
+	return e
 }
 
 // hasParent reports whether the parent on record is the helper's parent, and belongs to the same
@@ -97,7 +117,7 @@ func (r Record) Left() []process.Process {
 	return r.Orphans().Inheritors()
 }
 
-// EndingLeft tells people how to end what is Left. It returns "" if nobody should do that because
+// EndingLeft is the command that ends what is Left. It is empty if nobody should do that because
 // of this record alone. Nothing shows any more that a parent was that helper's. And if the maker
 // of a lifeline is still there, that lifeline belongs to a run that lives.
 func (r Record) EndingLeft() string {
@@ -109,9 +129,9 @@ func (r Record) EndingLeft() string {
 	case len(all) == 0 || r.OtherKeeper() != "" || slices.ContainsFunc(all, foreign):
 		return ""
 	case slices.ContainsFunc(all, process.Process.Stopped):
-		return "end it with: kill -9 " + pids(all)
+		return "kill -9 " + pids(all)
 	}
-	return "end it with: kill " + pids(all)
+	return "kill " + pids(all)
 }
 
 // Named lists processes for people: "pid 4242 (sleep), pid 4243 (sh)".

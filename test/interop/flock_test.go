@@ -373,7 +373,7 @@ func TestLeftBehind(t *testing.T) {
 			h.Kill()
 			c.mustGet("its child lives", false, false)
 			status, said := lab.Run(t, locksmith(t, "status", c.address()))
-			if status != 0 || !strings.Contains(said, "kept by pid "+strconv.Itoa(left)+" (sleep)") {
+			if status != 0 || !strings.Contains(said, "pid "+strconv.Itoa(left)+" (sleep), left behind, keeps it") {
 				t.Errorf("status: %d\n%s", status, said)
 			}
 			mustWork(t, syscall.Kill(left, syscall.SIGKILL))

@@ -5,6 +5,7 @@ package promises
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -22,6 +23,7 @@ func row4() []question {
 		{row: 4, name: "stopped for longer than its lease", want: fires, ask: whoIsStopped, of: isListed},
 		{row: 4, name: "killed, and its job left something", want: fires, ask: whatIsLeft, of: isListed},
 		{row: 4, name: "died on another host", want: fires, ask: whoDiedElsewhere, of: func(k kinds.Kind) bool { return isListed(k) && ofManyHosts(k) }},
+		{row: 4, name: "who does what status says", want: "its one command frees the lock of who is stopped, of what was left, and of who died on another host", ask: statusIsFollowed, of: isListed},
 		{row: 4, name: "a place is missing", want: "list -o writes the file all the same, with the others' locks", ask: missingPlace, of: isListed},
 		{row: 4, name: "one directory by two addresses", want: "nobody is held by one address who is by another", ask: phantom, of: named("local: flock:")},
 	}
@@ -46,6 +48,48 @@ func (c *cell) alerts() evil {
 	time.Sleep(2*c.lease() + c.lease()/2)
 	if len(c.metrics().firing(c)) == 0 {
 		return "no rule fires"
+	}
+	return ""
+}
+
+// statusIsFollowed types what status says is to be done, as somebody who knows nothing else.
+func statusIsFollowed(c *cell) evil {
+	stopped := c.run()
+	stopped.Stop()
+	e := c.follow("no", "is stopped")
+	stopped.Cont() // if status did not
+	stopped.end()
+	if e == "" {
+		c.leave()
+		e = c.follow("no", "sleep")
+	}
+	if e == "" && ofManyHosts(c.Kind) {
+		c.die(elsewhere())
+		time.Sleep(c.lease() + c.lease()/4)
+		e = c.follow("not known", "elsewhere")
+	}
+	return e
+}
+
+// follow does what status says, which must say whether it is safe to break the holder, and who that is.
+func (c *cell) follow(safe, who string) evil {
+	c.Helper()
+	s := c.do("status", c.Address)
+	_, command, told := strings.Cut(s.out, "\n    do this: ")
+	command, _, _ = strings.Cut(command, "\n")
+	if !told || !strings.Contains(s.out, "\n    safe to break? "+safe+": ") || !strings.Contains(s.out, "\n    who: ") || !strings.Contains(s.out, who) {
+		return evil(s.String())
+	}
+	cmd := exec.Command("sh", "-c", command)
+	cmd.Env = c.env()
+	if did := c.finish(cmd); did.status != 0 {
+		return evil(command + ": " + did.String())
+	}
+	if strings.Contains(command, "-CONT") { // the job goes on, and ends by itself
+		return ""
+	}
+	if next := c.do("run", "-w", "60", c.Address, "--", "echo", "ran"); !strings.Contains(next.out, "ran") {
+		return evil(command + ", and then: " + next.String())
 	}
 	return ""
 }

@@ -185,8 +185,9 @@ func (b *breaking) list(s show.Lock) {
 	x := advice.Adviser{Waiters: s.CountWaiters(), Command: b.command}
 	for _, p := range s.All() {
 		fmt.Fprintln(os.Stderr, p.Line(b.address))
-		lines := x.Explain(p)
-		if !slices.Contains(lines, b.command("--id", p.ID)) && p.ID != "" {
+		answer := x.Explain(p)
+		lines := answer.Lines()
+		if answer.Do != b.command("--id", p.ID) && p.ID != "" {
 			lines = append([]string{"its id is " + p.ID}, lines...)
 		}
 		for _, line := range lines {

@@ -98,7 +98,7 @@ func TestConditions(t *testing.T) {
 		{about: "foreign", holder: backend.Holder{Verdict: owner.Unknown, Sign: "1", Blocked: true, Note: "what is in it is not ours"}, is: condition.Foreign, told: true, verdict: "unknown",
 			blocked: true, usual: true, says: "break l --force", rest: "nothing tells for how long"},
 		{about: "empty", holder: backend.Holder{Verdict: owner.Unknown, Note: "an empty directory"}, is: condition.Empty, verdict: "unknown", usual: true,
-			says: "removing it by hand", rest: "nothing tells for how long", open: "after a lease unchanged a try tells of it, and metrics call it blocked"},
+			says: "remove it by hand", rest: "nothing tells for how long", open: "after a lease unchanged a try tells of it, and metrics call it blocked"},
 		{about: "nothing tells", holder: elsewhere(0, 0, false), is: condition.Unknown, verdict: "unknown", says: "nothing tells at one look", rest: "may still run for 1m0s"},
 	} {
 		t.Run(c.about, func(t *testing.T) {
@@ -142,7 +142,7 @@ func TestConditions(t *testing.T) {
 			if got := x.IsUsual(p); got != c.usual {
 				t.Errorf("status says no more of it: %v, want %v", got, c.usual)
 			}
-			if got := strings.Join(x.Explain(p), "\n"); !strings.Contains(got, c.says) {
+			if got := strings.Join(x.Explain(p).Lines(), "\n"); !strings.Contains(got, c.says) {
 				t.Errorf("it is explained by %q, want %q", got, c.says)
 			}
 			if _, got := rest(p); !strings.Contains(got, c.rest) || (got == "") != (c.rest == "") {

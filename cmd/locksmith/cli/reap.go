@@ -3,9 +3,12 @@ package cli
 import (
 	"context"
 	"errors"
+	"path"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"locksmith/backends/backend"
 	"locksmith/cmd/locksmith/cli/flags"
@@ -65,8 +68,8 @@ func (a *app) reap() *cobra.Command {
 		if asJSON {
 			return a.out.JSON(map[string]any{"places": places})
 		}
-		for _, p := range places {
-			p.Print(&a.out, quiet)
+		for i, p := range places {
+			p.Print(&a.out, quiet, reapCommand(c.Flags(), args[i], reaping.Names), reapOne(c.Flags(), args[i]))
 		}
 		return nil
 	})
@@ -100,4 +103,27 @@ func reapIn(ctx context.Context, r *request.Connect, place string, reaping backe
 	}
 	found, err = reaper.Reap(ctx, reaping)
 	return canonical, found, r.NotAPlace(place, canonical, orCause(ctx, err))
+}
+
+// reapCommand is the command line that does this reap with --yes in a place, for the names of a pattern.
+func reapCommand(given *pflag.FlagSet, place, names string) string {
+	words := []string{"locksmith", "reap", "--yes"}
+	given.Visit(func(f *pflag.Flag) {
+		if f.Name != "yes" && f.Name != "quiet" && f.Name != "name" {
+			words = append(words, quoted("--"+f.Name+"="+f.Value.String()))
+		}
+	})
+	if names != "" {
+		words = append(words, quoted("--name="+names))
+	}
+	return strings.Join(append(words, quoted(place)), " ")
+}
+
+// reapOne is reapCommand for a place that is a lock itself; "" if its name is no plain pattern.
+func reapOne(given *pflag.FlagSet, lock string) string {
+	dir, name := path.Split(lock)
+	if dir == "" || name == "" || strings.ContainsAny(name, `%*?[\`) {
+		return ""
+	}
+	return reapCommand(given, dir, name)
 }

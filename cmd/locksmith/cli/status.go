@@ -194,6 +194,6 @@ func (v *view) explain(waiters int) func(show.Participant) []string {
 		if x.IsUsual(p) {
 			return nil
 		}
-		return x.Explain(p)
+		return x.Explain(p).Lines()
 	}
 }

@@ -24,37 +24,82 @@ type Adviser struct {
 	Command func(more ...string) string // the command line of break for this lock
 }
 
-// Explain returns lines about somebody, of which the last may be a command of ours. status says
-// nothing more of a participant that just holds the lock or waits for it.
-func (x Adviser) Explain(p show.Participant) []string {
+// An Answer is what there is to know of somebody: what becomes of it, whether it is safe to break it,
+// and what to do, which is one command if there is one.
+type Answer struct{ Who, Safe, Do string }
+
+// Lines are the answer for people.
+func (a Answer) Lines() []string {
+	return []string{"who: " + a.Who, "safe to break? " + a.Safe, "do this: " + a.Do}
+}
+
+// Explain answers about somebody. status says nothing more of a participant that just holds the lock or
+// waits for it.
+func (x Adviser) Explain(p show.Participant) Answer {
 	why, isHelper := Life(p.Holder)
 	state := condition.Of(p.Holder)
+	byID := x.Command("--id", p.ID)
 	switch {
-	case p.OfKernel && strings.HasPrefix(why, thatIsYou):
-		return []string{why}
+	case strings.HasPrefix(why, thatIsYou):
+		return Answer{why, "no: you hold it yourself", "let this command end"}
 	case p.OfKernel:
-		return []string{p.EndingKept()}
+		return ofKernel(p, state)
 	case p.ID == "" && p.Sign == "":
-		return []string{"it has no id: nothing but removing it by hand ends it"}
+		return Answer{cmp.Or(p.Note, "it has no id"), "not known: nothing says whose it is", cmp.Or(p.Advice, "remove it by hand when nobody uses it: it has no id")}
 	case p.ID == "" && state.Proven:
-		return []string{cmp.Or(why, "it lives") + "; let it end, or, if it does not use the lock:", x.Command("--force")}
+		return Answer{cmp.Or(why, "it lives"), "no: it lives; only if it does not use the lock", x.Command("--force")}
 	case p.ID == "":
-		return []string{x.Command("--force")}
+		return Answer{cmp.Or(p.Note, "it has no id"), "not known: nothing says whose it is; only if nobody uses it", x.Command("--force")}
 	case isHelper:
-		return []string{why + "; " + Ending(p.Record)}
+		return ofHelper(p.Record, why)
 	case why != "":
-		return []string{x.ofLeft(p, state, why)}
+		return ofLeft(p, state, why)
+	case state.Condition == condition.NotOurs:
+		return Answer{"it is dead", "yes: that is proven, but only its owner may remove it", cmp.Or(p.Advice, byID)}
 	case state.IsDead():
-		return []string{"it is dead: whoever comes next takes the lock", x.Command("--id", p.ID)}
+		return Answer{"it is dead: whoever comes next takes the lock", "yes: that is proven", byID}
 	}
-	why, beats := x.elsewhere(p, state)
+	return x.elsewhere(p, state, byID)
+}
+
+// ofKernel is about a lock that the kernel keeps.
+func ofKernel(p show.Participant, state condition.State) Answer {
+	who, end := p.KeptBy()
+	var stopped []process.Process
+	for _, pid := range p.Kept {
+		if k := (process.Process{PID: pid}); k.Stopped() {
+			stopped = append(stopped, k)
+		}
+	}
 	switch {
-	case beats:
-		return []string{why}
-	case why == "":
-		return []string{x.Command("--id", p.ID)}
+	case len(stopped) > 0:
+		all := strings.TrimPrefix(end, "kill ")
+		return Answer{itIsStopped + owner.Named(stopped), "no: it goes on when it is let go on; what ends it instead: kill -9 " + all, "kill -CONT " + all}
+	case state.Condition == condition.LeftOver:
+		return Answer{who, "no: its job ended, but what that left behind may use what the lock guards", cmp.Or(end, seeByRoot)}
 	}
-	return []string{why, x.Command("--id", p.ID)}
+	return Answer{who, "no: nobody can take it from who has it", cmp.Or(end, seeByRoot)}
+}
+
+const seeByRoot = "find as root who has it, with: lslocks"
+
+// ofHelper is about a living helper.
+func ofHelper(r *owner.Record, why string) Answer {
+	e := r.Endings()
+	a := Answer{why, "no: its job still runs", e.End}
+	if len(r.Stopped()) > 0 {
+		a.Safe, a.Do = "no: its job goes on when it is let go on", e.GoOn
+		if e.End != "" {
+			a.Safe += "; what ends it instead: " + e.End
+		}
+	}
+	switch {
+	case e.First != "":
+		a.Do = "first " + e.First
+	case !mayEnd(r):
+		a.Do = "let " + r.User + " do: " + a.Do
+	}
+	return a
 }
 
 // IsUsual reports whether somebody does what holders and waiters do, as far as can be seen.
@@ -99,31 +144,32 @@ func Life(h backend.Holder) (why string, isHelper bool) {
 // isAncestor leaves out the first process, which is everybody's.
 func isAncestor(p process.Process) bool { return p.PID > 1 && programs.HasAncestor(p) }
 
-// ofLeft is about what a dead helper left; or says that whoever asks has the lock itself.
-func (x Adviser) ofLeft(p show.Participant, state condition.State, why string) string {
+// ofLeft is about what a dead helper left, or about another program that lives.
+func ofLeft(p show.Participant, state condition.State, why string) Answer {
 	if p.Record == nil || state.Condition != condition.LeftOver {
-		return why
+		return Answer{why, "no: it lives", "let it end"}
 	}
-	if end := p.Record.EndingLeft(); end != "" {
-		why += "; let that end, or " + end
-	} else {
-		why += "; let that end, or look what it is, and end it"
-	}
-	return why + fmt.Sprintf("; by itself the lock is broken by who waits for %v", whole(p.Lease))
+	return Answer{why, fmt.Sprintf("no: that may still use what the lock guards; by itself the lock is broken by who waits for %v", whole(p.Lease)),
+		cmp.Or(p.Record.EndingLeft(), "look what that is, and end it, or let it end")}
 }
 
 // Ending says how to end a helper of ours, or who may end it.
 func Ending(r *owner.Record) string {
-	if os.Getuid() == 0 || r.User == request.UserName() {
+	if mayEnd(r) {
 		return r.Ending()
 	}
 	return "let " + r.User + " " + r.Ending()
 }
 
+// mayEnd reports whether this user may send signals to the processes of a record.
+func mayEnd(r *owner.Record) bool { return os.Getuid() == 0 || r.User == request.UserName() }
+
+const itIsStopped = "it is stopped, and does nothing until it is let go on: "
+
 // alive says that a helper lives, or is stopped.
 func alive(r *owner.Record) string {
 	if stopped := r.Stopped(); len(stopped) > 0 {
-		return "it is stopped, and does nothing until it is let go on: " + owner.Named(stopped)
+		return itIsStopped + owner.Named(stopped)
 	}
 	return fmt.Sprintf("it is alive: its helper, pid %d, runs on this machine", r.Helper.PID)
 }
@@ -133,16 +179,15 @@ func orphaned(r *owner.Record) string {
 	left := r.Left()
 	switch {
 	case len(left) == 0:
-		return fmt.Sprintf("it may be alive: its helper, pid %d, is gone, but processes that its command started may still run on this machine: root sees which", r.Helper.PID)
+		return fmt.Sprintf("its helper, pid %d, is gone, but processes that its command started may still run on this machine: root sees which", r.Helper.PID)
 	case left[0] == r.Parent:
-		return fmt.Sprintf("it may be alive: its helper is gone, but its parent, %s, runs on this machine", owner.Named(left))
+		return fmt.Sprintf("its helper is gone, but its parent, %s, runs on this machine", owner.Named(left))
 	}
-	return fmt.Sprintf("it may be alive: its helper, pid %d, is gone, but what its command started still runs on this machine: %s", r.Helper.PID, owner.Named(left))
+	return fmt.Sprintf("its helper, pid %d, is gone, but what its command started still runs on this machine: %s", r.Helper.PID, owner.Named(left))
 }
 
-// elsewhere is about somebody of whom only signs of life are known, and whether it gives them in
-// time; "" if those are not known either.
-func (x Adviser) elsewhere(p show.Participant, state condition.State) (text string, beats bool) {
+// elsewhere is about somebody of whom only signs of life are known, if any.
+func (x Adviser) elsewhere(p show.Participant, state condition.State, byID string) Answer {
 	look := ""
 	if r := p.Record; r != nil {
 		look = "; " + whereToLook(r)
@@ -150,20 +195,22 @@ func (x Adviser) elsewhere(p show.Participant, state condition.State) (text stri
 	old := state.Old
 	switch {
 	case p.Record == nil && (p.Lease == 0 || old == 0):
-		return "", false
+		return Answer{"nothing tells whose it is", "not known: the command watches it first", byID}
 	case p.Lease == 0 || old == 0:
-		return "nothing tells at one look how old its last sign of life is" + look, false
+		return Answer{"nothing tells at one look how old its last sign of life is" + look, "not known: the command watches it first", byID}
 	case !state.Late && p.Silence > p.Lease:
-		return fmt.Sprintf("it beats every %v: its last sign of life is %v old%s", rounded(p.Silence), rounded(old), look), true
+		return Answer{fmt.Sprintf("it beats every %v: its last sign of life is %v old%s", rounded(p.Silence), rounded(old), look), inTime, "let it end"}
 	case !state.Late:
-		return fmt.Sprintf("it beats: its last sign of life is %v old, and its lease %v%s", rounded(old), p.Lease, look), true
+		return Answer{fmt.Sprintf("it beats: its last sign of life is %v old, and its lease %v%s", rounded(old), p.Lease, look), inTime, "let it end"}
 	case !state.Over:
-		return fmt.Sprintf("it is late: its last sign of life is %v old, and its lease of %v is over in %v; %s%s",
-			rounded(old), p.Lease, rounded(p.Lease-old), x.next(p), look), false
+		return Answer{fmt.Sprintf("it is late: its last sign of life is %v old%s", rounded(old), look),
+			fmt.Sprintf("not known: its lease of %v is over in %v; %s", p.Lease, rounded(p.Lease-old), x.next(p)), byID}
 	}
-	return fmt.Sprintf("its last sign of life is %v old: its lease of %v has been over for %v; %s%s",
-		rounded(old), p.Lease, rounded(old-p.Lease), x.next(p), look), false
+	return Answer{fmt.Sprintf("its last sign of life is %v old: its lease of %v has been over for %v%s", rounded(old), p.Lease, rounded(old-p.Lease), look),
+		"not known: nothing proves that it is dead; " + x.next(p), byID}
 }
+
+const inTime = "no: its last sign of life is in time"
 
 // next says who will break somebody without anybody's doing, and when.
 func (x Adviser) next(p show.Participant) string {

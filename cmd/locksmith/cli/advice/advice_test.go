@@ -31,8 +31,8 @@ func TestExplainSilence(t *testing.T) {
 	} {
 		p := show.Participant{Holder: backend.Holder{ID: "a", Verdict: owner.Unknown, Lease: time.Minute, Silence: c.silence, Heartbeat: c.old, Sign: "1"}, Waits: true}
 		x := Adviser{Waiters: 1, Command: func(...string) string { return "" }}
-		if text, beats := x.elsewhere(p, condition.Of(p.Holder)); !strings.Contains(text, c.says) || beats != strings.HasPrefix(c.says, "it beats") {
-			t.Errorf("%v old where %v is usual: %q, %v, want %q", c.old, c.silence, text, beats, c.says)
+		if a := x.elsewhere(p, condition.Of(p.Holder), "break it"); !strings.Contains(a.Who, c.says) || (a.Do != "break it") != strings.HasPrefix(c.says, "it beats") {
+			t.Errorf("%v old where %v is usual: %q, want %q", c.old, c.silence, a, c.says)
 		}
 		if x.IsUsual(p) != c.usual {
 			t.Errorf("%v old where %v is usual: usual is %v", c.old, c.silence, !c.usual)

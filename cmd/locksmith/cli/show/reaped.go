@@ -42,8 +42,9 @@ func NewReaped(place string, seen []backend.Reaped, err error) *Reaped {
 	return r
 }
 
-// Print tells people; if they want it quiet, only of what is due.
-func (r *Reaped) Print(out io.Writer, quiet bool) {
+// Print tells people; if they want it quiet, only of what is due. command is the command line that removes
+// what is due, and orLock the one that removes the place itself if that is an empty lock.
+func (r *Reaped) Print(out io.Writer, quiet bool, command, orLock string) {
 	due := 0
 	for _, s := range r.seen {
 		if quiet && !s.Due {
@@ -64,6 +65,9 @@ func (r *Reaped) Print(out io.Writer, quiet bool) {
 		fmt.Fprintln(out, Text(fmt.Sprintf("%s: %s, silent for %v by the server's clock%s: %s", s.Path, s.What, s.Age.Round(time.Second), who, verdict)))
 	}
 	if due > 0 {
-		fmt.Fprintf(out, "%s: nothing was removed; add --yes to remove %d\n", Text(r.Place), due)
+		fmt.Fprintf(out, "%s: nothing was removed; to remove %d: %s\n", Text(r.Place), due, Text(command))
+	}
+	if len(r.seen) == 0 && r.Error == "" && !quiet && orLock != "" {
+		fmt.Fprintf(out, "%s: no lock is in it; if it is itself one that nobody has: %s\n", Text(r.Place), Text(orLock))
 	}
 }
