@@ -32,7 +32,7 @@ func (e *HeldError) why() string {
 	case e.Queued:
 		return fmt.Sprintf("%s: free, but before us waits %s", e.Lock, e.Holder)
 	case e.Yielding:
-		return fmt.Sprintf("%s: shared by others, but before us waits for it alone %s", e.Lock, e.Holder)
+		return fmt.Sprintf("%s: others share it, but we hold back for one that waits to have it alone: %s", e.Lock, e.Holder)
 	case e.Ahead > 0:
 		return fmt.Sprintf("%s: held by %s; %d waiting before us", e.Lock, e.Holder.Holding(time.Now()), e.Ahead)
 	}

@@ -101,7 +101,7 @@ func (l *Lock) fail(op string, err error) error {
 		case errors.Is(err, lockfile.ErrForeignLink):
 			e.Code, e.Hint = protocol.CannotCreate, "have its owner or root remove it, or use a directory where only trusted users make files"
 		case errors.Is(err, fs.ErrPermission):
-			e.Hint = "allow this user to read the file, or to make it, or choose another one"
+			e.Hint = "let this user read the file (or make one in the directory, if there is none), or choose another file"
 		case errors.Is(err, syscall.ENOLCK), errors.Is(err, syscall.EOPNOTSUPP), errors.Is(err, syscall.ENOSYS):
 			e.Code, e.Hint = protocol.CannotCreate, "this file cannot be locked: use one on a disk of this machine"
 		}

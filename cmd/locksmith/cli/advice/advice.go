@@ -218,9 +218,9 @@ func (x Adviser) next(p show.Participant) string {
 		return fmt.Sprintf("the first who waits breaks it when it has watched that for %v", whole(p.Lease))
 	}
 	if !p.Lasting { // tries cannot remember that sign
-		return fmt.Sprintf("nobody waits; it is broken by who waits for %v", whole(p.Lease))
+		return fmt.Sprintf("nobody waits; whoever waits for %v breaks it", whole(p.Lease))
 	}
-	return fmt.Sprintf("nobody waits; it is broken by who waits for %v, or tries twice, so long apart", whole(p.Lease))
+	return fmt.Sprintf("nobody waits; whoever waits for %v breaks it, and so does the second of two tries so far apart by a user whose tries can remember", whole(p.Lease))
 }
 
 // whereToLook says where to look for a helper.
