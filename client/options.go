@@ -225,8 +225,8 @@ func Helper(command ...string) Option {
 }
 
 // Slog gets the helper's log messages, from the logger's own level on. Trace has the level Debug-4.
-// Without a logger they go nowhere, for the standard error of this process is its own. What matters
-// is in the errors. Other logging packages have a slog.Handler, or need ten lines for one: see the
+// Without a logger they are dropped: the helper does not write to this program's standard error. What
+// matters is in the errors. Other logging packages have a slog.Handler, or need ten lines for one: see the
 // example.
 func Slog(l *slog.Logger) Option {
 	return option(func(c *config) {

@@ -86,7 +86,7 @@ const ownKey = "own"
 // WithOwn returns an ERR line that says that the request needs a helper of its own.
 func (l Line) WithOwn() Line { return l.With(ownKey, "1") }
 
-// NeedsOwn reports whether the line is such a line.
+// NeedsOwn reports whether the line is an ERR that WithOwn made.
 func (l Line) NeedsOwn() bool { return l.Word == WordErr && l.Value(ownKey) == "1" }
 
 // earlyKey says of a RELEASED that a signal was the reason, and not the parent.
@@ -95,5 +95,5 @@ const earlyKey = "early"
 // WithEarly returns a RELEASED line that says that a signal was the reason.
 func (l Line) WithEarly() Line { return l.With(earlyKey, "1") }
 
-// IsEarly reports whether the line is such a line.
+// IsEarly reports whether the line is a RELEASED that WithEarly made.
 func (l Line) IsEarly() bool { return l.Word == WordReleased && l.Value(earlyKey) == "1" }

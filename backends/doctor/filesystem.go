@@ -107,8 +107,8 @@ func Distrust(dir string) (why, advice string) {
 // onlyHere is the warning for a lock of several hosts on a local disk.
 const onlyHere = "a local disk, only this machine sees it"
 
-// Unshared says why it is possible that other machines do not see a directory. It returns "" for one
-// that is on a network file system.
+// Unshared says why only this machine might see a directory. It returns "" if the directory is on a network
+// file system.
 func Unshared(dir string) (why string, err error) {
 	if kind, err := Remote(dir); err != nil || kind != "" {
 		return "", err

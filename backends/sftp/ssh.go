@@ -41,8 +41,8 @@ func options() []string {
 	}
 }
 
-// newerOption overrules what may be in a configuration. OpenSSH before 8.7 does not know the option,
-// and refuses to start with it; there no configuration can have it.
+// newerOption sets StdinNull back, which a configuration file may set. OpenSSH before 8.7 knows neither the
+// option nor another way to set it, so it needs nothing.
 const newerOption = "StdinNull=no"
 
 // arguments returns the arguments of the command that runs the subsystem sftp at an address.

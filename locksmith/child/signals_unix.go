@@ -100,9 +100,9 @@ func (c *Command) leaveMost(now, rest []os.Signal) (first, later []os.Signal, re
 	return now, rest, restore
 }
 
-// CatchAll also catches the signals of later and SIGPIPE. Then a write that nobody reads fails and
-// does not end us. It catches nothing more if the system has been left all signals (handleSignals).
-// CatchAll is called before messages are written.
+// CatchAll catches the signals of later, too. It does not if those of first are left to the system
+// (handleSignals). It also catches SIGPIPE, so that a write that nobody reads fails and does not end
+// us. CatchAll is called before messages are written.
 func (c *Command) CatchAll() { c.signals.all() }
 
 // catchSoon is called when the command has begun.
