@@ -7,6 +7,8 @@
 // cannot be kept, and the guide says why in the same words. An open cell that is kept fails the
 // test, and so does one that cannot be kept and is: so both lists only shrink.
 //
+// The guide's alert rules are judged by promtool, which has the engine of Prometheus.
+//
 //	go test ./test/promises                                  # the quick cells
 //	go test ./test/promises -long                            # all, at servers as sites run them
 //	go test ./test/promises -run 'Promises/cells/3.*/nfs:'   # some
