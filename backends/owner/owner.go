@@ -64,10 +64,10 @@ type Verdict string
 
 // The verdicts. Only Dead allows anybody to break a lock.
 const (
-	Alive    Verdict = "alive"    // its helper runs on this machine
-	Dead     Verdict = "dead"     // everything that may work under its lock is gone, by proof
-	Orphaned Verdict = "orphaned" // its helper is gone, but what works under its lock may go on: the lease decides
-	Unknown  Verdict = "unknown"  // it is elsewhere, or hidden: the lease decides
+	Alive    Verdict = "alive"     // its helper runs on this machine
+	Dead     Verdict = "dead"      // everything that may work under its lock is gone, by proof
+	Orphaned Verdict = "left over" // its helper is gone, but what works under its lock may go on: the lease decides
+	Unknown  Verdict = "unknown"   // it is elsewhere, or hidden: the lease decides
 )
 
 // Verdict judges the holder from here. It looks at the helper first: once the helper is gone,

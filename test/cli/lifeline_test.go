@@ -54,7 +54,7 @@ func TestJobOutlivesRun(t *testing.T) {
 			exclusive := strings.TrimPrefix(lock, "shared:")
 			run("--timeout", "0", exclusive, "--", "true").Exits(75)
 			_, said := lab.Run(t, exec.Command("locksmith", "status", exclusive))
-			if !strings.Contains(said, "its helper is gone, what it guarded may still run") || !strings.Contains(said, "[orphaned]") {
+			if !strings.Contains(said, "its helper is gone, what it guarded may still run") || !strings.Contains(said, "[left over]") {
 				t.Errorf("status does not say that what the command started still runs: %s", said)
 			}
 			second := run(exclusive, "--", "sh", "-c", "echo second >>"+log)

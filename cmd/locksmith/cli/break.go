@@ -29,9 +29,9 @@ func (a *app) breakLock() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "break [flags] LOCK --id ID",
 		Short: "Take a lock from one who holds it or waits for it",
-		Long: whichOfThree + "Take LOCK from the holder, or the waiter, whose id is, or begins with, ID. Without --id the\n" +
-			"command shows who is there, and fails if there is anybody. The id names one acquisition: who took the lock meanwhile is not\n" +
-			"hit. One that lives, or may live, is left alone unless there is --force: one whose helper\n" +
+		Long: whichOfThree + "Take LOCK from the holder, or the waiter, whose id is, or begins with, ID. Without\n" +
+			"--id and --force the command is status: it shows who is there. The id names one acquisition:\n" +
+			"who took the lock meanwhile is not hit. One that lives, or may live, is left alone unless there is --force: one whose helper\n" +
 			"or parent runs on this machine, one whose heartbeat moves, and one that you hold yourself.\n" +
 			"Where no proof can be had its heartbeat is watched until its lease is over, as a waiter for\n" +
 			"the lock would; for how long tries and looks of yours have seen it silent counts. With\n" +
@@ -140,8 +140,12 @@ func (b *breaking) run(ctx context.Context, lock string) error {
 		return nil
 	case b.force && !b.leftBy.Given && len(all) == 1 && all[0].ID == "" && all[0].Sign != "":
 		return b.clear(ctx, all[0])
+	case !b.force && !b.leftBy.Given:
+		b.result.State = s.State
+		b.list(s, b.tell)
+		return nil
 	case !slices.ContainsFunc(all, func(p show.Participant) bool { return !p.OfKernel }):
-		b.list(s)
+		b.list(s, tellError)
 		return b.refuse("the kernel keeps it, and nobody else can take it", "end what has it")
 	default:
 		return b.offer(s)
@@ -177,24 +181,27 @@ func (b *breaking) meant(all []show.Participant) (show.Participant, error) {
 
 // offer shows who is there, and how to break each.
 func (b *breaking) offer(s show.Lock) error {
-	b.list(s)
+	b.list(s, tellError)
 	return flags.Usagef("--id is missing: it says who of those above is meant")
 }
 
-func (b *breaking) list(s show.Lock) {
+// list tells who is there, as status does, and the id of each.
+func (b *breaking) list(s show.Lock, tell func(format string, args ...any)) {
 	x := advice.Adviser{Waiters: s.CountWaiters(), Command: b.command}
 	for _, p := range s.All() {
-		fmt.Fprintln(os.Stderr, p.Line(b.address))
+		tell("%s\n", p.Line(b.address))
 		answer := x.Explain(p)
 		lines := answer.Lines()
 		if answer.Do != b.command("--id", p.ID) && p.ID != "" {
 			lines = append([]string{"its id is " + p.ID}, lines...)
 		}
 		for _, line := range lines {
-			fmt.Fprintf(os.Stderr, "    %s\n", show.Text(line))
+			tell("    %s\n", show.Text(line))
 		}
 	}
 }
+
+func tellError(format string, args ...any) { fmt.Fprintf(os.Stderr, format, args...) }
 
 // command is the command line that breaks a participant; more says which.
 func (b *breaking) command(more ...string) string {

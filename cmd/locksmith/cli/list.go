@@ -58,7 +58,7 @@ func (a *app) list() *cobra.Command {
 			"somebody unknown holds, unless there is ?style=dir. Symbolic links are not followed. Free\n" +
 			"locks are shown where something of them stays, and no --where or other filter was given.\n\n" +
 			"--where compares KEY with VALUE: KEY=VALUE, KEY!=VALUE, and <, >, <=, >=. KEY is user, host,\n" +
-			"id, mode, state (held or waiting), verdict (alive, stopped, dead, orphaned or unknown), pid, token, age, heartbeat,\n" +
+			"id, mode, state (held or waiting), verdict (alive, stopped, dead, left over or unknown), pid, token, age, heartbeat,\n" +
 			"lease, or else a key of --meta, which meta.KEY always is. Ages and the like are durations, pid\n" +
 			"and token are numbers; metadata is compared as two numbers or two durations (90s, 7d) if\n" +
 			"both are, and else as text. What somebody has no value for only matches !=. Who is shown must\n" +

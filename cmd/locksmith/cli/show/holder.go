@@ -54,7 +54,7 @@ type Holder struct {
 	Program     string            `json:"program,omitempty"`
 	ProgramPID  int               `json:"program_pid,omitempty"`
 	Mode        string            `json:"mode,omitempty"`
-	Verdict     string            `json:"verdict"` // alive, stopped, dead, orphaned or unknown
+	Verdict     string            `json:"verdict"` // alive, stopped, dead, left over or unknown
 	Blocked     bool              `json:"blocked,omitempty"`
 	AgeMS       int64             `json:"age_ms"`
 	HeartbeatMS int64             `json:"heartbeat_ms,omitempty"`

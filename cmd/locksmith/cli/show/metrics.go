@@ -39,7 +39,7 @@ var families = [...]struct{ name, help string }{
 	held:             {"locksmith_lock_held", "How many hold the lock."},
 	heldSeconds:      {"locksmith_lock_held_seconds", "For how long the first of them has held it."},
 	dead:             {"locksmith_lock_dead", "How many of them are proven dead."},
-	verdicts:         {"locksmith_lock_verdict", "How many of them are alive, stopped, dead, orphaned or unknown, as far as is known here."},
+	verdicts:         {"locksmith_lock_verdict", "How many of them are alive, stopped, dead, left over or unknown, as far as is known here."},
 	blocked:          {"locksmith_lock_blocked", "How many of them nothing frees by itself: a person must."},
 	heartbeatSeconds: {"locksmith_lock_heartbeat_seconds", "The age of the last heartbeat of the holder that is nearest to the end of its lease, or beyond."},
 	leaseSeconds:     {"locksmith_lock_lease_seconds", "The lease of that holder."},

@@ -43,10 +43,16 @@ var fields = map[string]fieldKind{
 // words are the values of texts that have only a few.
 var words = map[string][]string{
 	"mode": {"shared", "exclusive"}, "state": {"held", "waiting"},
-	"verdict": {"alive", "stopped", "dead", "orphaned", "unknown"},
+	"verdict": {"alive", "stopped", "dead", leftOver, "unknown"},
 }
 
-const metaKey = "meta."
+const (
+	leftOver = string(owner.Orphaned)
+	metaKey  = "meta."
+)
+
+// also are other words for a value: the one that older versions had, and one without a space.
+var also = map[string]string{"orphaned": leftOver, "left-over": leftOver}
 
 // signs has the longer signs first.
 var signs = []string{"!=", "<=", ">=", "=", "<", ">"}
@@ -68,6 +74,9 @@ func Parse(s string) (Condition, error) {
 		}
 	}
 	kind := fields[c.Key]
+	if words[c.Key] != nil {
+		c.Value = cmp.Or(also[c.Value], c.Value)
+	}
 	switch {
 	case c.Sign == "":
 		return wrong("write != for not")

@@ -29,7 +29,7 @@ func TestConditions(t *testing.T) {
 		"version<1.2.4": true, "text=a=b<c": true, "empty=": true, "empty!=": false, "empty<=": true,
 		"pid=4242": true, "pid<5000": true, "pid!=4242": false, "token=7": true, "token>=8": false,
 		"id=12": false, "id=00000000000000000000000000000012": true, "id!=00000000000000000000000000000012": false,
-		"state=held": true, "state!=held": false, "verdict=alive": true, "mode=exclusive": true, "mode=shared": false,
+		"state=held": true, "state!=held": false, "verdict=alive": true, "verdict!=orphaned": true, "mode=exclusive": true, "mode=shared": false,
 		"age>1h": true, "age<5400.5": true, "age=90m": true, "lease=60": true, "lease>1m": false,
 		"heartbeat<1h": false, "heartbeat>0": false, "heartbeat!=0": true,
 		"nothing=": false, "nothing!=x": true, "nothing<x": false, "nothing>=": false, "meta.age=1": false,
