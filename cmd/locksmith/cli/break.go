@@ -142,7 +142,9 @@ func (b *breaking) run(ctx context.Context, lock string) error {
 		return b.clear(ctx, all[0])
 	case !b.force && !b.leftBy.Given:
 		b.result.State = s.State
-		b.list(s, b.tell)
+		if b.list(s, b.tell); b.asJSON {
+			b.list(s, tellError)
+		}
 		return nil
 	case !slices.ContainsFunc(all, func(p show.Participant) bool { return !p.OfKernel }):
 		b.list(s, tellError)
