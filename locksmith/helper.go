@@ -109,7 +109,7 @@ type Client interface {
 // An Heir is a Client that may have the lock in common with its helper.
 type Heir interface {
 	// Inherit is called before Start if the lock is one of a descriptor. lend returns copies of
-	// that descriptor (backend.LentHold).
+	// that descriptor (backend.KeptHold).
 	Inherit(lend func() ([]int, error))
 }
 
@@ -146,12 +146,12 @@ func (h *Helper) Run() (time.Duration, error) {
 		ID: hold.ID(), Token: hold.Token(), Mode: h.Request.Owner.Mode,
 		Waited: acquired - start, Lease: s.lease, Lock: h.Address, Index: h.chosen,
 	}
-	if several, isSet := hold.(backend.MultiHold); isSet {
-		grant.Tokens, grant.Lock = several.Tokens(), strings.Join(h.addresses(), "\n")
+	if grant.Tokens = setTokens(hold); grant.Tokens != nil {
+		grant.Lock = strings.Join(h.addresses(), "\n")
 	}
-	if lent, ok := hold.(backend.LentHold); ok {
+	if kept, ok := hold.(backend.KeptHold); ok {
 		if heir, ok := h.Client.(Heir); ok {
-			heir.Inherit(lent.Lend)
+			heir.Inherit(kept.Lend)
 		}
 	}
 	loss, err := s.start(grant)
@@ -212,17 +212,24 @@ func (h *Helper) begin(start time.Duration, answered bool) (*session, error) {
 		return nil, err
 	}
 	s := h.session(hold, sent)
-	if several, ok := hold.(backend.MultiHold); ok {
+	if several, ok := hold.(backend.SeveralHold); ok {
 		s.confirmed = several.Confirmed()
-	}
-	if one, ok := hold.(backend.ChosenHold); ok {
-		s.confirmed = one.Confirmed()
-		h.choose(one.Chosen())
+		if several.Tokens() == nil {
+			h.choose(several.Chosen())
+		}
 	}
 	if err := s.checkOnce(); err != nil {
 		return nil, err
 	}
 	return s, nil
+}
+
+// setTokens returns the fencing tokens of a set; nil: the hold is of one lock.
+func setTokens(hold backend.Hold) []uint64 {
+	if several, ok := hold.(backend.SeveralHold); ok {
+		return several.Tokens()
+	}
+	return nil
 }
 
 // session is of a hold that was got by a request sent at confirmed.

@@ -70,8 +70,7 @@ func (s *session) lost(err error) {
 	s.findNote(loss)
 	s.logLoss(loss)
 	s.helper.Client.Lost(context.Background(), loss)
-	_, isSet := s.hold.(backend.MultiHold)
-	if loss.Code == protocol.Expired || loss.Code == protocol.Gone && isSet {
+	if loss.Code == protocol.Expired || loss.Code == protocol.Gone && setTokens(s.hold) != nil {
 		s.giveBack()
 	}
 }

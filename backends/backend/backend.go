@@ -135,8 +135,8 @@ type Hold interface {
 	Tend(ctx context.Context) error
 }
 
-// A KeptHold is a Hold that the system may keep for its process, for however long that process is
-// stopped.
+// A KeptHold is a Hold of a descriptor, which the system may keep for its process, for however long
+// that process is stopped.
 type KeptHold interface {
 	Hold
 	// Kept reports that nobody takes the lock by its lease while this process lives. Others can
@@ -144,14 +144,9 @@ type KeptHold interface {
 	// unless they put it back. So a heartbeat that succeeds proves that the lock was ours all along,
 	// even if the lease was over meanwhile.
 	Kept() bool
-}
-
-// A LentHold is a Hold that a command can share with its holder, by a descriptor.
-type LentHold interface {
-	Hold
 	// Lend returns descriptors that a command inherits: one that is started now, or one that this
 	// process becomes. The kernel keeps the lock while any process has these descriptors. If there
-	// is no such command after all, the caller closes them.
+	// is no such command after all, the caller closes them. None: a command cannot share the hold.
 	Lend() ([]int, error)
 }
 
@@ -327,17 +322,7 @@ const (
 // A Tell is told of one check after the other.
 type Tell func(Check)
 
-// A Reaper is a Backend whose address may also be that of a directory full of locks. There it
-// removes by age what was left behind. No rule makes that safe for a holder that lives and is
-// silent. So only an operator does it, or a job that an operator set up.
-type Reaper interface {
-	// Reap looks at every lock directly in the directory. Its error says why it did not look at all
-	// of them, or that ctx ended too early. The list has what was done until then, and what else
-	// could not be removed.
-	Reap(ctx context.Context, r Reaping) ([]Reaped, error)
-}
-
-// A Reaping says what Reap is to remove.
+// A Reaping says what is to be removed by age from a directory full of locks.
 type Reaping struct {
 	MaxAge time.Duration // only what is at least so old, by the server's clock, or proven dead
 	Names  string        // only locks of these names, a pattern as of path.Match; "" for all

@@ -252,19 +252,22 @@ type chosen struct {
 	confirmed time.Duration
 }
 
-var _ backend.ChosenHold = (*chosen)(nil)
+var _ backend.SeveralHold = (*chosen)(nil)
 
-// Chosen implements backend.ChosenHold.
+// Tokens implements backend.SeveralHold.
+func (h *chosen) Tokens() []uint64 { return nil }
+
+// Chosen implements backend.SeveralHold.
 func (h *chosen) Chosen() int { return h.index }
 
 // Kept implements backend.KeptHold.
 func (h *chosen) Kept() bool { return member.Kept(h.Hold) }
 
-// Lend implements backend.LentHold.
+// Lend implements backend.KeptHold.
 func (h *chosen) Lend() ([]int, error) { return member.Lend(h.Hold) }
 
-// Note implements backend.NotedHold.
+// Note implements backend.SeveralHold.
 func (h *chosen) Note(ctx context.Context) (*owner.Note, error) { return member.NoteOf(ctx, h.Hold) }
 
-// Confirmed implements backend.ChosenHold.
+// Confirmed implements backend.SeveralHold.
 func (h *chosen) Confirmed() time.Duration { return h.confirmed }

@@ -64,7 +64,7 @@ func TestWaitsForAll(t *testing.T) {
 				t.Fatal(err)
 			}
 			h := membertest.MustTake(t, a)
-			if got := h.(backend.ChosenHold).Chosen(); got != freed {
+			if got := h.(backend.SeveralHold).Chosen(); got != freed {
 				t.Errorf("lock number %d was chosen, want number %d, which was released", got, freed)
 			}
 			for i, one := range f {
@@ -102,7 +102,7 @@ func TestSpreads(t *testing.T) {
 	seen := map[int]bool{}
 	for range 200 { // all of them miss one lock once in 10^35 runs
 		h := membertest.MustTake(t, wish(t, f...))
-		seen[h.(backend.ChosenHold).Chosen()] = true
+		seen[h.(backend.SeveralHold).Chosen()] = true
 		if err := h.Release(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +150,7 @@ func TestWithoutBroken(t *testing.T) {
 		f := membertest.Several("a", "b")
 		f[0].Fail = breaks(broken)
 		a := wish(t, f...)
-		if h := membertest.MustTake(t, a); h.(backend.ChosenHold).Chosen() != 1 {
+		if h := membertest.MustTake(t, a); h.(backend.SeveralHold).Chosen() != 1 {
 			t.Error("the member whose tries fail was chosen")
 		}
 		a = wish(t, f...)
@@ -186,7 +186,7 @@ func TestComesBack(t *testing.T) {
 			return nil
 		}
 		h, err := backend.Acquire(t.Context(), wish(t, f...))
-		if err != nil || h.(backend.ChosenHold).Chosen() != 0 {
+		if err != nil || h.(backend.SeveralHold).Chosen() != 0 {
 			t.Fatalf("the place of a answers after ten minutes, b stays held: Acquire gives %v and the error %v, want a", h, err)
 		}
 		if n := len(tried); n < 12 || n > 30 || withdrawn != n-1 || tried[1] > 2*firstPause || tried[n-1]-tried[n-2] < longestPause {
@@ -217,7 +217,7 @@ func TestEndsOldAttempt(t *testing.T) {
 			t.Fatal(err)
 		}
 		h, err := backend.Acquire(t.Context(), a)
-		if err != nil || h.(backend.ChosenHold).Chosen() != 0 || f[0].Waiters != 0 {
+		if err != nil || h.(backend.SeveralHold).Chosen() != 0 || f[0].Waiters != 0 {
 			t.Errorf("the place of a did not answer one try and two withdrawals: Acquire gives %v and the error %v, and %d wait for a; want a, and nobody", h, err, f[0].Waiters)
 		}
 	})
@@ -244,7 +244,7 @@ func TestAnswerEndsPauses(t *testing.T) {
 			return &backend.Error{Code: protocol.Unreachable, Lock: "a", Op: "ask", Err: errors.New("no answer")}
 		}
 		h, err := backend.Acquire(t.Context(), wish(t, f...))
-		if err != nil || h.(backend.ChosenHold).Chosen() != 0 || len(again) != 2 {
+		if err != nil || h.(backend.SeveralHold).Chosen() != 0 || len(again) != 2 {
 			t.Fatalf("Acquire gives %v and the error %v, after tries of a at %v since its answer; want a after two", h, err, again)
 		}
 		if pause := again[1] - again[0]; pause > 2*firstPause {
@@ -307,7 +307,7 @@ func TestStaysOutIfItLasts(t *testing.T) {
 				}
 				time.AfterFunc(time.Hour, func() { _ = other.Release(context.Background()) })
 				h, err := backend.Acquire(t.Context(), wish(t, f...))
-				if err != nil || h.(backend.ChosenHold).Chosen() != 1 {
+				if err != nil || h.(backend.SeveralHold).Chosen() != 1 {
 					t.Fatalf("a cannot be reached, b is released after an hour: Acquire gives %v and the error %v, want b", h, err)
 				}
 				time.Sleep(membertest.Lease) // so that a withdrawal that was left behind ends
@@ -337,7 +337,7 @@ func TestPassesByOneThatHangs(t *testing.T) {
 		a := wish(t, f...)
 		start := time.Now()
 		h, err := backend.Acquire(t.Context(), a)
-		if err != nil || h.(backend.ChosenHold).Chosen() == 0 {
+		if err != nil || h.(backend.SeveralHold).Chosen() == 0 {
 			t.Fatalf("the place of a hangs, the others are released: Acquire gives %v and the error %v, want b or c", h, err)
 		}
 		if d := time.Since(start); d > membertest.Lease {
@@ -362,7 +362,7 @@ func TestLeavesOneThatHangs(t *testing.T) {
 		first, other := f[0].Alone(t), f[1].Alone(t)
 		time.AfterFunc(membertest.Lease, func() { _ = other.Release(context.Background()) })
 		h, err := backend.Acquire(t.Context(), wish(t, f...))
-		if err != nil || h.(backend.ChosenHold).Chosen() != 1 || f[0].Waiters != 1 {
+		if err != nil || h.(backend.SeveralHold).Chosen() != 1 || f[0].Waiters != 1 {
 			t.Fatalf("the wait for a hangs, b is released: Acquire gives %v and the error %v, and %d wait for a; want b, and one", h, err, f[0].Waiters)
 		}
 		close(answer)
@@ -390,7 +390,7 @@ func TestCrowd(t *testing.T) {
 				if n := inside.Add(1); n > 3 {
 					t.Errorf("three locks have %d holders at a time", n)
 				}
-				if id := f[h.(backend.ChosenHold).Chosen()].Holder(); id != h.ID() {
+				if id := f[h.(backend.SeveralHold).Chosen()].Holder(); id != h.ID() {
 					t.Errorf("the lock that was chosen is held by %s, want %s", id, h.ID())
 				}
 				inside.Add(-1)

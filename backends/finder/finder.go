@@ -34,6 +34,12 @@ type Search struct {
 	// Fatal reports whether after this error nothing more can be found out; nil: never.
 	Fatal func(error) bool
 	Close func() // nil: nothing is kept open
+	// Reap removes by age what was left behind, at every lock directly in the place; nil: these locks
+	// heal themselves. No rule makes that safe for a holder that lives and is silent. So only an
+	// operator does it, or a job that an operator set up. Its error says why it did not look at all of
+	// them, or that ctx ended too early. The list has what was done until then, and what else could
+	// not be removed.
+	Reap func(ctx context.Context, r backend.Reaping) ([]backend.Reaped, error)
 }
 
 // A Kind tells locks of one kind from everything else. A kind leaves out what it has no use for, but
@@ -187,23 +193,35 @@ func (d *Directory) has(form backend.Form) bool {
 	return form != nil && !slices.ContainsFunc(form, func(name string) bool { return !d.HasDirectory(name) })
 }
 
+// In begins a search in the place of a backend. The caller closes it; after an error it is closed. Of a
+// kind that is no Place the search is empty.
+func In(ctx context.Context, b backend.Backend) (s Search, err error) {
+	if place, ok := b.(Place); ok {
+		s, err = place.Search(ctx)
+	}
+	if s.Close == nil {
+		s.Close = func() {}
+	}
+	if err != nil {
+		s.Close()
+	}
+	return s, err
+}
+
 // List tells of the locks that a backend finds at its address, as a backend.Listing says.
 func List(ctx context.Context, b backend.Backend, address string, l backend.Listing) error {
-	place, ok := b.(Place)
-	if !ok {
+	s, err := In(ctx, b)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if s.Look == nil {
 		if l.Step != nil {
 			l.Step()
 		}
 		r, err := b.Inspect(ctx)
 		l.Tell(backend.Listed{Lock: address, Report: r, Err: err})
 		return nil
-	}
-	s, err := place.Search(ctx)
-	if s.Close != nil {
-		defer s.Close()
-	}
-	if err != nil {
-		return err
 	}
 	if _, local := s.Tree.(FileTree); !local {
 		l.Step = nil // requests to a server end by themselves

@@ -32,7 +32,7 @@
 //
 // While the lock is held, somebody may rename or replace the file. Then others lock the new one.
 // A holder finds that at its next heartbeat, or when it lets go. That is a loss. But if a command has
-// inherited the lock's descriptor from the holder (backend.LentHold), a heartbeat only tells the
+// inherited the lock's descriptor from the holder (backend.KeptHold), a heartbeat only tells the
 // holder (backend.Request.Moved), so the command ends by itself before the loss counts.
 //
 // Records: an exclusive holder writes its record (package owner, with kind=flock) into the file,

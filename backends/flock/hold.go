@@ -23,10 +23,7 @@ type hold struct {
 	done  bool
 }
 
-var (
-	_ backend.KeptHold = (*hold)(nil)
-	_ backend.LentHold = (*hold)(nil)
-)
+var _ backend.KeptHold = (*hold)(nil)
 
 // newHold returns the hold of a file that we have locked. An exclusive holder leaves its record in
 // the file, unless that is the lock of a program which uses fcntl(2).
@@ -57,7 +54,7 @@ func (h *hold) Tend(context.Context) error { return nil }
 // file system.
 func (h *hold) Kept() bool { return !h.lock.anyFS }
 
-// Lend implements backend.LentHold.
+// Lend implements backend.KeptHold.
 func (h *hold) Lend() ([]int, error) {
 	fd, err := h.file.Lend()
 	if err != nil {

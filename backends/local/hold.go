@@ -104,6 +104,9 @@ func (h *hold) Tend(context.Context) error { return nil }
 // kernel locks of a client that is silent.
 func (h *hold) Kept() bool { return !h.lock.anyFS }
 
+// Lend implements backend.KeptHold: who has the file's descriptor has no lock, once the file is gone.
+func (h *hold) Lend() ([]int, error) { return nil, nil }
+
 // Heartbeat implements backend.Hold.
 func (h *hold) Heartbeat(context.Context) error {
 	if h.done {

@@ -15,11 +15,11 @@ func Kept(h backend.Hold) bool {
 
 // Lend lends a hold's descriptors, if it has any.
 func Lend(h backend.Hold) ([]int, error) {
-	lent, ok := h.(backend.LentHold)
+	k, ok := h.(backend.KeptHold)
 	if !ok {
 		return nil, nil
 	}
-	return lent.Lend()
+	return k.Lend()
 }
 
 // NoteOf returns the note about the end of a hold, if its kind has notes.

@@ -20,7 +20,7 @@ func (l *Lock) Search(context.Context) (finder.Search, error) {
 	dir := l.NewDir()
 	place := l.Address.With(map[string]string{"style": "", "tokens": ""}) // each lock has its own
 	k := lister{l, dir}
-	s := finder.Search{Depth: l.Depth, Close: dir.Close,
+	s := finder.Search{Depth: l.Depth, Close: dir.Close, Reap: l.Reap,
 		Kind: finder.Kind{Place: place, Beside: k.beside, Directory: k.directory, Part: isPart, Look: k.look}}
 	if r, ok := dir.(dirs.Rooted); ok {
 		s.Tree = finder.FileTree{Root: r.Root(l.Name), Address: string(l.Address)}

@@ -12,7 +12,7 @@ import (
 	"locksmith/backends/mkdirlock/reap"
 )
 
-// Reap implements backend.Reaper: the address is that of a directory of locks.
+// Reap is for finder.Search: the address is that of a directory of locks.
 func (l *Lock) Reap(ctx context.Context, r backend.Reaping) ([]backend.Reaped, error) {
 	if err := l.checkReaping(r); err != nil {
 		return nil, err
@@ -39,8 +39,6 @@ func (l *Lock) Reap(ctx context.Context, r backend.Reaping) ([]backend.Reaped, e
 		},
 	}.Reap(ctx, r)
 }
-
-var _ backend.Reaper = (*Lock)(nil)
 
 func (l *Lock) checkReaping(r backend.Reaping) error {
 	if _, err := path.Match(r.Names, ""); err != nil {

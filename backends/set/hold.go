@@ -40,10 +40,13 @@ func (h *hold) ID() string { return strings.Join(h.ids, ",") }
 // Token implements backend.Hold. A set has several tokens (see Tokens).
 func (h *hold) Token() uint64 { return 0 }
 
-// Tokens implements backend.MultiHold.
+// Tokens implements backend.SeveralHold.
 func (h *hold) Tokens() []uint64 { return h.tokens }
 
-// Confirmed implements backend.MultiHold. A set is as old as the lock that was confirmed first.
+// Chosen implements backend.SeveralHold.
+func (h *hold) Chosen() int { return 0 }
+
+// Confirmed implements backend.SeveralHold. A set is as old as the lock that was confirmed first.
 func (h *hold) Confirmed() time.Duration {
 	first := h.members[0].Confirmed
 	for _, m := range h.members {
@@ -57,7 +60,7 @@ func (h *hold) Kept() bool {
 	return !slices.ContainsFunc(h.tenders, func(t backend.Hold) bool { return !member.Kept(t) })
 }
 
-// Lend implements backend.LentHold for those of its locks that can be lent.
+// Lend implements backend.KeptHold for those of its locks that can be lent.
 func (h *hold) Lend() (all []int, err error) {
 	for _, t := range h.tenders {
 		some, err := member.Lend(t)
@@ -78,7 +81,7 @@ func (h *hold) Release(ctx context.Context) error {
 	return worst(member.Each(h.members, func(m *member.Member) error { return m.Release(ctx) }))
 }
 
-// Note implements backend.NotedHold. It returns the note of the lock that is gone. It asks one
+// Note implements backend.SeveralHold. It returns the note of the lock that is gone. It asks one
 // lost lock after the other, because there is mostly just one.
 func (h *hold) Note(ctx context.Context) (*owner.Note, error) {
 	var errs error

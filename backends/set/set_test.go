@@ -104,7 +104,7 @@ func TestOrders(t *testing.T) {
 	if h.ID() != strings.Join(want, ",") {
 		t.Errorf("the ids of the set are %s, want %v, in the order given", h.ID(), want)
 	}
-	if n := len(h.(backend.MultiHold).Tokens()); n != 4 {
+	if n := len(h.(backend.SeveralHold).Tokens()); n != 4 {
 		t.Errorf("%d tokens, want 4", n)
 	}
 }
@@ -373,7 +373,7 @@ func TestLossBeforeAllAreHeld(t *testing.T) {
 			t.Fatalf("a lock that the set held on to was lost: Try returns %v, want a HeldError because of ErrGone", err)
 		}
 		h := membertest.MustTake(t, a)
-		if c := h.(backend.MultiHold).Confirmed(); c < membertest.Request().Clock.Now()-membertest.Lease/4 {
+		if c := h.(backend.SeveralHold).Confirmed(); c < membertest.Request().Clock.Now()-membertest.Lease/4 {
 			t.Errorf("the set was confirmed %v ago, want a quarter of a lease (%v) at most", membertest.Request().Clock.Now()-c, membertest.Lease/4)
 		}
 	})

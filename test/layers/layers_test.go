@@ -70,7 +70,7 @@ var allowed = map[string][]string{
 	"cmd/locksmith-remote":       {"backends", "backends/s3", "cmd/locksmith/cli", "cmd/locksmith/singleproc"},
 	"cmd/locksmith-check":        {"test/helpers"},
 	"cmd/locksmith-man":          {"cmd/locksmith/cli"},
-	"cmd/locksmith/cli":          {"protocol", "locksmith", "locksmith/child", "locksmith/events", "backends", "backends/backend", "backends/clock", "backends/condition", "backends/owner", "backends/process", "cmd/locksmith/cli/...", "cmd/locksmith/memory", "cmd/locksmith/profile", "cmd/locksmith/timeline", "backends/detached"},
+	"cmd/locksmith/cli":          {"protocol", "locksmith", "locksmith/child", "locksmith/events", "backends", "backends/backend", "backends/clock", "backends/condition", "backends/finder", "backends/owner", "backends/process", "cmd/locksmith/cli/...", "cmd/locksmith/memory", "cmd/locksmith/profile", "cmd/locksmith/timeline", "backends/detached"},
 	"cmd/locksmith/cli/advice":   {"backends/backend", "backends/condition", "backends/owner", "backends/process", "cmd/locksmith/cli/programs", "cmd/locksmith/cli/request", "cmd/locksmith/cli/show"},
 	"cmd/locksmith/cli/flags":    {"protocol", "client", "locksmith", "locksmith/events", "backends", "backends/backend", "backends/backoff", "cmd/locksmith/profile"},
 	"cmd/locksmith/cli/request":  {"protocol", "locksmith", "backends", "backends/backend", "backends/clock", "backends/backoff", "backends/owner", "backends/process", "backends/choice", "backends/member", "backends/set", "cmd/locksmith/cli/flags", "cmd/locksmith/cli/term", "cmd/locksmith/cli/programs", "cmd/locksmith/memory", "cmd/locksmith/profile"},

@@ -19,6 +19,7 @@ import (
 	"locksmith/backends"
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
+	"locksmith/backends/finder"
 	"locksmith/test/lab"
 )
 
@@ -75,8 +76,11 @@ func lives(t testing.TB, address string) {
 		}
 	}
 	_, _ = b.NewestToken(ctx)
-	if reaper, ok := b.(backend.Reaper); ok {
-		_, _ = reaper.Reap(ctx, backend.Reaping{MaxAge: time.Hour, Remove: true})
+	if s, err := finder.In(ctx, b); err == nil {
+		if s.Reap != nil {
+			_, _ = s.Reap(ctx, backend.Reaping{MaxAge: time.Hour, Remove: true})
+		}
+		s.Close()
 	}
 	_, _ = b.Inspect(ctx)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/finder"
 	"locksmith/cmd/locksmith/cli/flags"
 	"locksmith/cmd/locksmith/cli/request"
 	"locksmith/cmd/locksmith/cli/show"
@@ -95,13 +96,18 @@ func reapIn(ctx context.Context, r *request.Connect, place string, reaping backe
 	if err != nil {
 		return canonical, nil, err
 	}
-	reaper, ok := b.(backend.Reaper)
-	if !ok {
+	search, err := finder.In(ctx, b)
+	if err == nil {
+		defer search.Close()
+	}
+	switch {
+	case search.Reap == nil:
 		return canonical, nil, backend.Name(canonical).Usage("reap",
 			"locks of this kind heal themselves, but for what other tools left, such as flock(1) its files",
 			"see who is there with: locksmith list; remove what another tool left with: locksmith break --force LOCK")
+	case err == nil:
+		found, err = search.Reap(ctx, reaping)
 	}
-	found, err = reaper.Reap(ctx, reaping)
 	return canonical, found, r.NotAPlace(place, canonical, orCause(ctx, err))
 }
 
