@@ -18,6 +18,7 @@ import (
 	"locksmith/backends/clock"
 	"locksmith/backends/detached"
 	"locksmith/backends/owner"
+	"locksmith/backends/shelf"
 	"locksmith/locksmith/events"
 	"locksmith/protocol"
 )
@@ -88,12 +89,29 @@ func (w *world) Token() uint64                  { return 7 }
 func (w *world) Kept() bool                     { return w.kept }
 func (w *world) Tend(context.Context) error     { return nil }
 
-func (w *world) Note(ctx context.Context) (*owner.Note, error) {
-	if w.note == nil {
-		return nil, nil
-	}
-	return w.note(ctx)
+// OnShelf implements shelf.Keeper: there is a note, if there is one.
+func (w *world) OnShelf(_ context.Context, _ backend.Hold, use func(shelf.Shelf) error) error {
+	return use(noteShelf{w: w})
 }
+
+type noteShelf struct {
+	shelf.Shelf
+	w *world
+}
+
+func (s noteShelf) Read(ctx context.Context, _ string, slip *shelf.Slip) error {
+	if s.w.note == nil {
+		return nil
+	}
+	n, err := s.w.note(ctx)
+	if err == nil {
+		slip.Text, err = n.Format()
+	}
+	return err
+}
+
+// Lend implements backend.KeptHold.
+func (w *world) Lend() ([]int, error) { return nil, nil }
 
 func (w *world) Heartbeat(ctx context.Context) error {
 	w.beats++

@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/shelf"
 	"locksmith/protocol"
 )
 
 // A Once prevents what the lock guards from being done again too soon, on any host.
 type Once struct {
 	Per    time.Duration // for this long after a success it is not done again
-	Keeper backend.SuccessKeeper
+	Keeper shelf.Keeper
 	// Succeeded is called when the lock is not wanted any more. It reports whether the work was
 	// done.
 	Succeeded func() bool
@@ -69,7 +70,7 @@ func (s *session) lastSuccess() (*backend.Success, error) {
 	limit := min(s.lease/4, keeperTime)
 	var last *backend.Success // a call that is left behind may write this later
 	back, err := s.call(s.context(), limit, limit, func(ctx context.Context) (err error) {
-		last, err = s.helper.Once.Keeper.LastSuccess(ctx, s.hold)
+		last, err = shelf.Last(ctx, s.helper.Once.Keeper, s.hold)
 		return err
 	})
 	if !back {
@@ -89,7 +90,7 @@ func (s *session) recordSuccess() {
 	if err == nil {
 		limit := max(min(s.lastMoment()-s.now(), keeperTime), lastTry)
 		_, err = s.call(context.Background(), limit, limit, func(ctx context.Context) error {
-			return once.Keeper.RecordSuccess(ctx, s.hold)
+			return shelf.Record(ctx, once.Keeper, s.hold)
 		})
 	}
 	if err != nil && asLoss(err) == nil && !errors.Is(err, backend.ErrGone) { // a loss is told anyway

@@ -15,6 +15,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
 	"locksmith/backends/owner"
+	"locksmith/backends/shelf"
 	"locksmith/protocol"
 )
 
@@ -28,17 +29,36 @@ type fakeKeeper struct {
 	recorded         int
 }
 
-func (k *fakeKeeper) LastSuccess(context.Context, backend.Hold) (*backend.Success, error) {
-	k.w.clock.Sleep(k.takes)
-	return k.last, k.lastErr
+// OnShelf implements shelf.Keeper.
+func (k *fakeKeeper) OnShelf(_ context.Context, _ backend.Hold, use func(shelf.Shelf) error) error {
+	return use(fakeShelf{k: k})
 }
 
-func (k *fakeKeeper) RecordSuccess(context.Context, backend.Hold) error {
-	if k.gone {
+type fakeShelf struct {
+	shelf.Shelf
+	k *fakeKeeper
+}
+
+func (s fakeShelf) Now(context.Context) (time.Time, error) {
+	s.k.w.clock.Sleep(s.k.takes)
+	return time.Unix(1e9, 0), s.k.lastErr
+}
+
+func (s fakeShelf) List(context.Context) ([]shelf.Slip, error) {
+	if s.k.last == nil {
+		return nil, nil
+	}
+	return []shelf.Slip{{Name: "done", Number: 1, At: time.Unix(1e9, 0).Add(-s.k.last.Ago)}}, nil
+}
+
+func (s fakeShelf) Read(context.Context, string, *shelf.Slip) error { return nil }
+
+func (s fakeShelf) Write(context.Context, string, *shelf.Slip) error {
+	if s.k.gone {
 		return backend.ErrGone
 	}
-	k.recorded++
-	return k.lateErr
+	s.k.recorded++
+	return s.k.lateErr
 }
 
 // TestOnce: only a recent success keeps the client from being told of the lock. A success is

@@ -12,6 +12,7 @@ import (
 	"locksmith/backends/clock"
 	"locksmith/backends/detached"
 	"locksmith/backends/owner"
+	"locksmith/backends/shelf"
 	"locksmith/protocol"
 )
 
@@ -82,14 +83,13 @@ const noteTime = 500 * time.Millisecond
 // guards. So the look takes only a small part of the time in which the loss was found, and no
 // time after the lease.
 func (s *session) findNote(loss *LossError) {
-	noted, ok := s.hold.(backend.NotedHold)
 	limit := min(s.left(), s.every/8, noteTime)
-	if loss.Code != protocol.Gone || !ok || limit <= 0 || s.calls.Hung() {
+	if loss.Code != protocol.Gone || limit <= 0 || s.calls.Hung() {
 		return
 	}
 	var note *owner.Note // a call that is left behind may write this later
 	back, err := s.calls.Call(context.Background(), detached.Bounds{Limit: limit}, func(ctx context.Context) (err error) {
-		note, err = noted.Note(ctx)
+		note, err = shelf.NoteOf(ctx, s.helper.Locker, s.hold, s.helper.Request.Owner.Lease)
 		return err
 	}, nil)
 	if !back {

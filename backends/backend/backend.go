@@ -150,23 +150,6 @@ type KeptHold interface {
 	Lend() ([]int, error)
 }
 
-// A NotedHold is a Hold about whose end there may be a note.
-type NotedHold interface {
-	Hold
-	// Note returns who broke the lock by hand, or nil if there is no note of that. It is called after
-	// a call that said ErrGone. While it hangs no other call is made.
-	Note(ctx context.Context) (*owner.Note, error)
-}
-
-// A NoteKeeper is a Backend in whose place something stays beside the lock, and which keeps notes
-// there of who broke the lock by hand. No note matters when the lock is taken, kept or broken.
-// Holders remove the notes of others in Tend, each when they have seen it for the lease of whoever lost
-// the lock.
-type NoteKeeper interface {
-	// KeepNote writes a note of an acquisition that Break has just ended.
-	KeepNote(ctx context.Context, n owner.Note) error
-}
-
 // A Success is the last time that what a lock guards succeeded under it.
 type Success struct {
 	// Ago is how long ago that was, by the clock of the lock's place alone. It is below 0 if that
@@ -175,17 +158,6 @@ type Success struct {
 	Ago  time.Duration
 	Host string // whose success it was; empty: nobody knows
 	By   string // the user who put it down, if that is known to be neither this one nor root; else empty
-}
-
-// A SuccessKeeper is a Backend whose place keeps the last success of what the lock guards, even
-// while the lock is free. It does not matter when the lock is taken, kept or broken.
-type SuccessKeeper interface {
-	// LastSuccess returns the last success of the lock that h holds exclusively, or nil if none is on
-	// record.
-	LastSuccess(ctx context.Context, h Hold) (*Success, error)
-	// RecordSuccess records a success of now, after a heartbeat of h. If that heartbeat finds that
-	// the lock is gone, nothing is recorded.
-	RecordSuccess(ctx context.Context, h Hold) error
 }
 
 // A Remover is a Backend that leaves something in place while the lock is free, such as a directory.

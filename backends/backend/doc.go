@@ -47,8 +47,8 @@
 //     compare the id, and never touch a successor: "late release of a broken holder hits nothing".
 //   - Tend may be called while another method runs: "housekeeping beside all else".
 //   - Break ends the acquisition with exactly this id, or returns ErrGone: "break by id".
-//   - A SuccessKeeper keeps the last success of whoever held the lock to the end, and a NoteKeeper
-//     keeps the note of a break by hand: "successes", "notes of breaks".
+//   - A shelf.Keeper keeps the last success of whoever held the lock to the end, and, unless it
+//     refuses notes, those of breaks by hand: "successes", "notes of breaks".
 //
 // If a lock can be shared (Subject.Shared):
 //

@@ -1,6 +1,7 @@
 package backendtest
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/owner"
+	"locksmith/backends/shelf"
 )
 
 // notes: the holder that lost its lock, and people, are told who broke it by hand. The note stays
@@ -15,25 +17,26 @@ import (
 // kept.
 func notes(t *testing.T, f Fixture) {
 	b := f.Open()
-	keeper, keeps := b.(backend.NoteKeeper)
-	if !keeps {
+	h := take(t, f, Request())
+	if !keepsNotes(t, b) {
+		MustRelease(t, h)
 		return
 	}
-	h := take(t, f, Request())
+	keep := func(n owner.Note) error { return shelf.KeepNote(t.Context(), b.(shelf.Keeper), "", n) }
 	MustWork(t, b.Break(t.Context(), h.ID()))
 	MustBeLost(t, h)
 	note := owner.Note{ID: h.ID(), Lease: Request().Owner.Lease, User: "alice", Host: "web1", At: time.Unix(1e9, 0).UTC(), Forced: true,
 		Reason: "the host is gone\x1b[2J" + strings.Repeat(", gone", 100)}
-	if n := noteOf(t, h); n != nil {
+	if n := noteOf(t, b, h); n != nil {
 		t.Errorf("a note before there is one: %v", n)
 	}
 	if n := report(t, f).Broken; n != nil {
 		t.Errorf("seen before there is one: %v", n)
 	}
-	MustWork(t, keeper.KeepNote(t.Context(), note))
-	MustWork(t, keeper.KeepNote(t.Context(), note)) // as if the answer to the first was lost
+	MustWork(t, keep(note))
+	MustWork(t, keep(note)) // as if the answer to the first was lost
 	const says = "broken by alice on web1 at 2001-09-09T01:46:40Z, forced: the host is gone?[2J, gone"
-	for _, n := range []*owner.Note{noteOf(t, h), report(t, f).Broken} {
+	for _, n := range []*owner.Note{noteOf(t, b, h), report(t, f).Broken} {
 		if n == nil || n.ID != note.ID || !strings.HasPrefix(n.String(), says) || len(n.Reason) > 200 {
 			t.Errorf("the note is %v, want %s…", n, says)
 		}
@@ -41,10 +44,10 @@ func notes(t *testing.T, f Fixture) {
 	if r := report(t, f); len(r.Holders)+len(r.Waiters) > 0 {
 		t.Errorf("somebody is seen: %+v", r)
 	}
-	others := plantNotes(t, f, keeper, note)
+	others := plantNotes(t, f, keep, note)
 	next := take(t, f, Request())
 	MustWork(t, next.Tend(t.Context()))
-	if n := noteOf(t, h); n == nil {
+	if n := noteOf(t, b, h); n == nil {
 		t.Error("the note is gone before its time")
 	}
 	tendUntilGone(t, f, next, others)
@@ -52,13 +55,27 @@ func notes(t *testing.T, f Fixture) {
 	mustBeRemovable(t, f, b)
 }
 
-func noteOf(t *testing.T, h backend.Hold) *owner.Note {
+// keepsNotes reports whether a kind has a place for notes. It leaves none there.
+func keepsNotes(t *testing.T, b backend.Backend) bool {
 	t.Helper()
-	noted, ok := h.(backend.NotedHold)
+	k, ok := b.(shelf.Keeper)
 	if !ok {
-		t.Fatal("whoever lost the lock cannot look for a note")
+		return false
 	}
-	n, err := noted.Note(t.Context())
+	err := shelf.KeepNote(t.Context(), k, "", owner.Note{ID: owner.NewID(), Lease: owner.MinLease})
+	if errors.Is(err, errors.ErrUnsupported) {
+		return false
+	}
+	MustWork(t, err, k.OnShelf(t.Context(), nil, func(s shelf.Shelf) error {
+		all, err := s.List(t.Context())
+		return errors.Join(err, shelf.Forget(t.Context(), s, all))
+	}))
+	return true
+}
+
+func noteOf(t *testing.T, b backend.Backend, h backend.Hold) *owner.Note {
+	t.Helper()
+	n, err := shelf.NoteOf(t.Context(), b, h, Request().Owner.Lease)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +85,7 @@ func noteOf(t *testing.T, h backend.Hold) *owner.Note {
 // plantNotes adds more notes, of short leases, than are kept, and returns the ids of the notes
 // that are there then. All but the last are older than n. n and the newest others stay, and
 // Inspect shows the last one.
-func plantNotes(t *testing.T, f Fixture, keeper backend.NoteKeeper, n owner.Note) (kept []string) {
+func plantNotes(t *testing.T, f Fixture, keep func(owner.Note) error, n owner.Note) (kept []string) {
 	t.Helper()
 	n.Lease = owner.MinLease
 	n.At = n.At.Add(-2 * (owner.MaxNotes - 1) * time.Second)
@@ -76,7 +93,7 @@ func plantNotes(t *testing.T, f Fixture, keeper backend.NoteKeeper, n owner.Note
 	for range 2 * owner.MaxNotes {
 		n.ID, n.At = owner.NewID(), n.At.Add(time.Second)
 		all = append(all, n.ID)
-		MustWork(t, keeper.KeepNote(t.Context(), n))
+		MustWork(t, keep(n))
 	}
 	left := f.Leftovers()
 	for _, id := range all {

@@ -7,22 +7,23 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/owner"
+	"locksmith/backends/shelf"
 )
 
 // successes: the last success is on record until the next one, whoever holds the lock. A success
 // counts only if its lock was held to the end.
 func successes(t *testing.T, f Fixture) {
 	l := f.Open()
-	keeper, keeps := l.(backend.SuccessKeeper)
+	keeper, keeps := l.(shelf.Keeper)
 	if !keeps {
 		return
 	}
 	h := take(t, f, Request())
-	if last, err := keeper.LastSuccess(t.Context(), h); err != nil || last != nil {
+	if last, err := shelf.Last(t.Context(), keeper, h); err != nil || last != nil {
 		t.Errorf("of a new lock: %v, %v", last, err)
 	}
 	f.Remove()
-	if err := keeper.RecordSuccess(t.Context(), h); !errors.Is(err, backend.ErrGone) {
+	if err := shelf.Record(t.Context(), keeper, h); !errors.Is(err, backend.ErrGone) {
 		t.Errorf("a loser records its success: %v", err)
 	}
 	_ = h.Release(t.Context())
@@ -31,10 +32,10 @@ func successes(t *testing.T, f Fixture) {
 	}
 	for range 3 {
 		h = take(t, f, Request())
-		MustWork(t, keeper.RecordSuccess(t.Context(), h))
+		MustWork(t, shelf.Record(t.Context(), keeper, h))
 		MustRelease(t, h)
 		h = take(t, f, Request())
-		last, err := f.Open().(backend.SuccessKeeper).LastSuccess(t.Context(), h)
+		last, err := shelf.Last(t.Context(), f.Open().(shelf.Keeper), h)
 		if err != nil || last == nil || last.Ago < 0 || last.Ago > time.Hour || last.Host != owner.Here().Host {
 			t.Errorf("the last: %v, %v", last, err)
 		}

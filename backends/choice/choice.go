@@ -127,7 +127,7 @@ func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
 		switch {
 		case err == nil:
 			a.leave(ctx, c)
-			return &chosen{c.Hold, c.index, c.Confirmed}, nil
+			return &chosen{c.Hold, c, c.Confirmed}, nil
 		case ctx.Err() != nil:
 			return nil, err
 		case errors.As(err, &held):
@@ -248,7 +248,7 @@ func (a *attempt) Withdraw(ctx context.Context) error { return a.leave(ctx, nil)
 // chosen is the hold of the one lock that was taken.
 type chosen struct {
 	backend.Hold
-	index     int
+	of        *candidate
 	confirmed time.Duration
 }
 
@@ -258,7 +258,7 @@ var _ backend.SeveralHold = (*chosen)(nil)
 func (h *chosen) Tokens() []uint64 { return nil }
 
 // Chosen implements backend.SeveralHold.
-func (h *chosen) Chosen() int { return h.index }
+func (h *chosen) Chosen() int { return h.of.index }
 
 // Kept implements backend.KeptHold.
 func (h *chosen) Kept() bool { return member.Kept(h.Hold) }
@@ -267,7 +267,7 @@ func (h *chosen) Kept() bool { return member.Kept(h.Hold) }
 func (h *chosen) Lend() ([]int, error) { return member.Lend(h.Hold) }
 
 // Note implements backend.SeveralHold.
-func (h *chosen) Note(ctx context.Context) (*owner.Note, error) { return member.NoteOf(ctx, h.Hold) }
+func (h *chosen) Note(ctx context.Context) (*owner.Note, error) { return h.of.NoteOf(ctx, h.Hold) }
 
 // Confirmed implements backend.SeveralHold.
 func (h *chosen) Confirmed() time.Duration { return h.confirmed }

@@ -15,7 +15,7 @@ import (
 	"locksmith/backends/flocks"
 	"locksmith/backends/lockfile"
 	"locksmith/backends/owner"
-	"locksmith/backends/success"
+	"locksmith/backends/shelf"
 	"locksmith/protocol"
 )
 
@@ -31,8 +31,8 @@ type Lock struct {
 }
 
 var (
-	_ backend.Remover       = (*Lock)(nil)
-	_ backend.SuccessKeeper = (*Lock)(nil)
+	_ backend.Remover = (*Lock)(nil)
+	_ shelf.Keeper    = (*Lock)(nil)
 )
 
 // Open returns the lock at an address of this scheme.
@@ -108,32 +108,12 @@ func (l *Lock) fail(op string, err error) error {
 	})
 }
 
-// LastSuccess implements backend.SuccessKeeper. The file system is this machine's own, so its
-// times are by this machine's clock.
-func (l *Lock) LastSuccess(ctx context.Context, h backend.Hold) (*backend.Success, error) {
-	if err := h.Heartbeat(ctx); err != nil {
-		return nil, err
-	}
-	last, err := success.Last(ctx, lockfile.Successes{Path: l.path}, time.Now())
-	if err != nil {
-		return nil, l.fail("look for the last success", err)
-	}
-	return last, nil
-}
+func (l *Lock) shelf() lockfile.Shelf { return lockfile.Shelf{Path: l.path, Fail: l.fail} }
 
-func (l *Lock) lastSuccess() *backend.Success {
-	s, _ := success.Last(context.Background(), lockfile.Successes{Path: l.path}, time.Now())
-	return s
-}
-
-// RecordSuccess implements backend.SuccessKeeper.
-func (l *Lock) RecordSuccess(ctx context.Context, h backend.Hold) error {
-	err := h.Heartbeat(ctx)
-	if err == nil {
-		err = success.Record(ctx, lockfile.Successes{Path: l.path}, 1)
-	}
-	if err != nil {
-		return l.fail("record the success", err)
-	}
-	return nil
+// OnShelf implements shelf.Keeper. The file system is this machine's own, so its times are by this
+// machine's clock.
+func (l *Lock) OnShelf(ctx context.Context, held backend.Hold, use func(shelf.Shelf) error) error {
+	s := l.shelf()
+	s.Clock = func() (time.Time, error) { return time.Now(), held.Heartbeat(ctx) }
+	return use(s)
 }

@@ -22,6 +22,7 @@ import (
 	"locksmith/backends/flocks"
 	"locksmith/backends/lockfile"
 	"locksmith/backends/owner"
+	"locksmith/backends/shelf"
 	"locksmith/protocol"
 	"locksmith/test/lab"
 )
@@ -318,7 +319,7 @@ func TestRemoveKeepsLaterSuccess(t *testing.T) {
 	path := filepath.Join(dir, "lock")
 	h := mustHold(t, path)
 	l := openLock(t, path).(*Lock)
-	backendtest.MustWork(t, l.RecordSuccess(t.Context(), h))
+	backendtest.MustWork(t, shelf.Record(t.Context(), l, h))
 	watch, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
 	backendtest.MustWork(t, err)
 	defer unix.Close(watch)

@@ -4,11 +4,13 @@ package flock
 
 import (
 	"context"
+	"time"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/finder"
 	"locksmith/backends/flocks"
 	"locksmith/backends/owner"
+	"locksmith/backends/shelf"
 )
 
 // Search implements finder.Place. A file is a lock if there is a holder's record in it; or, if no other
@@ -26,11 +28,11 @@ func (l *Lock) Search(context.Context) (finder.Search, error) {
 		}
 		return nil
 	}
-	k.Look = func(_ context.Context, f finder.Found) (backend.Report, error) {
+	k.Look = func(ctx context.Context, f finder.Found) (backend.Report, error) {
 		at := *l
 		at.address, at.path = f.Address, l.path+f.Path
 		r, err := at.report(here, look)
-		r.Success = at.lastSuccess()
+		shelf.Tell(ctx, at.shelf(), &r, time.Now())
 		return r, err
 	}
 	return finder.Search{Tree: finder.FileTree{Root: l.path, Address: string(l.address)}, Kind: k}, nil

@@ -63,7 +63,7 @@ func (l *Lock) Remove(_ context.Context, held backend.Hold) error {
 		defer f.Close()
 		if err = l.removable(f); err == nil {
 			// The success first: once the file is gone, the next holder may put down one of its own.
-			err = errors.Join(lockfile.Successes{Path: l.path}.Clear(), f.Unlink())
+			err = errors.Join(l.shelf().Clear(), f.Unlink())
 		}
 	}
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 	"locksmith/backends/lockfile"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
+	"locksmith/backends/shelf"
 	"locksmith/backends/watch"
 )
 
@@ -25,10 +26,11 @@ import (
 type look func(path string) (flocks.Seen, error)
 
 // Inspect implements backend.Backend. It takes no kernel lock.
-func (l *Lock) Inspect(context.Context) (backend.Report, error) {
+func (l *Lock) Inspect(ctx context.Context) (backend.Report, error) {
 	r, err := l.report(owner.Here(), flocks.Look)
 	if err == nil {
-		r.Success, r.Beside = l.lastSuccess(), l.besideNow()
+		shelf.Tell(ctx, l.shelf(), &r, time.Now())
+		r.Beside = l.besideNow()
 	}
 	return r, err
 }

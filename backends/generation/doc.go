@@ -12,9 +12,9 @@
 //   - To release the lock, or to break it, the reservation is removed.
 //
 // This package says how an attempt goes on from one try to the next (Try, Wait, Withdraw), until
-// when a heartbeat counts (Claim), and how many old generations stay (Kept). It also has the notes
-// of breaks by hand. The steps that take the lock are each form's own, because a rule
-// of safety stands at most of them. One function for both was tried, over ten calls and four rules:
+// when a heartbeat counts (Claim), how many old generations stay (Kept), and what successes are
+// called. The steps that take the lock are each form's own, because a rule of safety stands at most of
+// them. One function for both was tried, over ten calls and four rules:
 // it behaved the same in the explorer's worlds of nfs: and s3:, was no shorter (3,615 lines of code
 // instead of 3,586), and the last three steps each came apart into three places. The forms differ in:
 //

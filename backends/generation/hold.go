@@ -1,11 +1,8 @@
 package generation
 
 import (
-	"context"
 	"fmt"
 
-	"locksmith/backends/notes"
-	"locksmith/backends/owner"
 	"locksmith/backends/tokens"
 	"locksmith/backends/watch"
 )
@@ -16,12 +13,11 @@ type Held[T fmt.Stringer, C Reservation] struct {
 	Number uint64          // of the generation
 	Old    tokens.Numbers  // the generations that there were
 	Others watch.Others[T] // for Tend only
-	Texts  notes.Shelf
 }
 
 // Won is a hold of generation n by the attempt's reservation.
-func (a *Attempt[T, C]) Won(n uint64, old tokens.Numbers, texts notes.Shelf) Held[T, C] {
-	return Held[T, C]{Mine: a.Mine, Number: n, Old: old, Others: a.Others, Texts: texts}
+func (a *Attempt[T, C]) Won(n uint64, old tokens.Numbers) Held[T, C] {
+	return Held[T, C]{Mine: a.Mine, Number: n, Old: old, Others: a.Others}
 }
 
 // ID implements backend.Hold.
@@ -29,9 +25,3 @@ func (h *Held[T, C]) ID() string { return h.Mine.Own().ID }
 
 // Token implements backend.Hold.
 func (h *Held[T, C]) Token() uint64 { return h.Number }
-
-// Note implements backend.NotedHold.
-func (h *Held[T, C]) Note(ctx context.Context) (*owner.Note, error) {
-	own := h.Mine.Own()
-	return notes.Read(ctx, h.Texts, owner.Note{ID: own.ID, Lease: own.Lease})
-}

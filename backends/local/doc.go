@@ -66,7 +66,7 @@
 // meanwhile.
 //
 // A second file with ".done" after its name may be beside the lock file. It holds the last
-// success of what the lock guards (success.go) and is no part of the lock.
+// success of what the lock guards (package lockfile) and is no part of the lock.
 //
 // On Windows the kernel lock is on a byte far behind the text, two attributes mark a file as
 // ours, the rights to the directory are not examined, and waiters look once a second. Where the

@@ -107,6 +107,16 @@ func (h *hold) Kept() bool { return !h.lock.anyFS }
 // Lend implements backend.KeptHold: who has the file's descriptor has no lock, once the file is gone.
 func (h *hold) Lend() ([]int, error) { return nil, nil }
 
+// now makes a heartbeat and returns its time, by the clock of the file system. The age of a success
+// counts up to that time, so that both times are of one clock.
+func (h *hold) now() (time.Time, error) {
+	if err := h.Heartbeat(context.Background()); err != nil {
+		return time.Time{}, err
+	}
+	st, err := h.file.Stat()
+	return st.Modified, h.explain("look at lock file", err)
+}
+
 // Heartbeat implements backend.Hold.
 func (h *hold) Heartbeat(context.Context) error {
 	if h.done {

@@ -12,16 +12,17 @@ import (
 	"locksmith/backends/flocks"
 	"locksmith/backends/lockfile"
 	"locksmith/backends/owner"
+	"locksmith/backends/shelf"
 )
 
 // Search implements finder.Place.
 func (l *Lock) Search(context.Context) (finder.Search, error) {
 	here, seen := owner.Here(), flocks.Snapshot()
-	look := func(_ context.Context, f finder.Found) (backend.Report, error) {
+	look := func(ctx context.Context, f finder.Found) (backend.Report, error) {
 		at := *l
 		at.address, at.path, at.flocks = f.Address, l.path+f.Path, seen
 		r, err := at.inspect(here)
-		r.Success = at.lastSuccess(time.Now())
+		shelf.Tell(ctx, at.shelf(), &r, time.Now())
 		return r, err
 	}
 	return finder.Search{Tree: finder.FileTree{Root: l.path, Address: string(l.address)},
@@ -33,7 +34,7 @@ func (l *Lock) Search(context.Context) (finder.Search, error) {
 // that is free.
 func recognise(in *finder.Directory, name string, content func() finder.Content) *finder.Found {
 	if of, ok := strings.CutSuffix(name, lockfile.SuccessSuffix); ok && of != "" {
-		if _, held := in.Type(of); held || !lockfile.IsSuccess(content().Text) {
+		if _, held := in.Type(of); held || !shelf.IsSuccess(content().Text) {
 			return nil
 		}
 		return in.Lock(of)

@@ -14,6 +14,7 @@ import (
 	"locksmith/backends/lockfile"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
+	"locksmith/backends/shelf"
 	"locksmith/backends/watch"
 )
 
@@ -75,13 +76,26 @@ func (l *Lock) surroundings(r backend.Request) (System, owner.Env) {
 
 // Inspect implements backend.Backend. It takes no kernel lock, because a breaker or a maker might
 // stumble over that.
-func (l *Lock) Inspect(context.Context) (backend.Report, error) {
+func (l *Lock) Inspect(ctx context.Context) (backend.Report, error) {
 	r, err := l.inspect(owner.Here())
 	if err == nil {
-		r.Success = l.lastSuccess(time.Now())
+		shelf.Tell(ctx, l.shelf(), &r, time.Now())
 	}
 	return r, err
 }
+
+func (l *Lock) shelf() lockfile.Shelf { return lockfile.Shelf{Path: l.path, Fail: l.fail} }
+
+// OnShelf implements shelf.Keeper.
+func (l *Lock) OnShelf(_ context.Context, held backend.Hold, use func(shelf.Shelf) error) error {
+	s := l.shelf()
+	if h, ok := held.(*hold); ok {
+		s.Clock = h.now
+	}
+	return use(s)
+}
+
+var _ shelf.Keeper = (*Lock)(nil)
 
 // crowd adds to a report how many wait, as far as /proc shows it: those who watch the lock, and
 // those who sleep in the kernel's queue for its file. Some may sleep in the queue for an earlier

@@ -3,6 +3,7 @@
 package local
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -12,11 +13,20 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
 	"locksmith/backends/lockfile"
+	"locksmith/backends/shelf"
 	"locksmith/protocol"
 	"locksmith/test/lab"
 )
+
+// lastSuccess is the success that a look at the lock shows.
+func lastSuccess(l *Lock) *backend.Success {
+	var r backend.Report
+	shelf.Tell(context.Background(), l.shelf(), &r, time.Now())
+	return r.Success
+}
 
 // TestStrangeSuccess: a file in the place of a success that is not one of ours does not count,
 // and does no harm. It is replaced if we may have begun it.
@@ -66,16 +76,16 @@ func TestStrangeSuccess(t *testing.T) {
 			backendtest.MustWork(t, c.make(path+lockfile.SuccessSuffix))
 			h := mustHold(t, attemptAt(t, path, backendtest.Request()))
 			defer mustRelease(t, h)
-			last, err := l.LastSuccess(t.Context(), h)
+			last, err := shelf.Last(t.Context(), l, h)
 			if err != nil || (last != nil) != c.counts || last != nil && last.Host != "web3" {
 				t.Errorf("LastSuccess gives %v and the error %v; that the file counts must be %v", last, err, c.counts)
 			}
-			if err := l.RecordSuccess(t.Context(), h); (err != nil) != c.remains {
+			if err := shelf.Record(t.Context(), l, h); (err != nil) != c.remains {
 				t.Errorf("RecordSuccess beside such a file returns %v, want an error: %v", err, c.remains)
 			}
 			_, err = os.Lstat(path + lockfile.SuccessSuffix)
 			backendtest.MustWork(t, err)
-			if last, err := l.LastSuccess(t.Context(), h); err != nil || (last == nil) != c.remains {
+			if last, err := shelf.Last(t.Context(), l, h); err != nil || (last == nil) != c.remains {
 				t.Errorf("after RecordSuccess the last success is %v with the error %v, want none: %v", last, err, c.remains)
 			}
 		})
@@ -89,15 +99,15 @@ func TestSuccessThatCannotBeRead(t *testing.T) {
 	l := openLock(t, path).(*Lock)
 	h := mustHold(t, attemptAt(t, path, backendtest.Request()))
 	defer mustRelease(t, h)
-	backendtest.MustWork(t, l.RecordSuccess(t.Context(), h))
+	backendtest.MustWork(t, shelf.Record(t.Context(), l, h))
 	restore := lab.FewDescriptors(t, 0)
-	last, err := l.LastSuccess(t.Context(), h)
+	last, err := shelf.Last(t.Context(), l, h)
 	restore()
 	mustFail(t, err, protocol.Internal, "last success")
 	if last != nil {
 		t.Errorf("beside its error LastSuccess gives %v, want nil", last)
 	}
-	if last, err := l.LastSuccess(t.Context(), h); last == nil || err != nil {
+	if last, err := shelf.Last(t.Context(), l, h); last == nil || err != nil {
 		t.Errorf("with descriptors LastSuccess gives %v and the error %v, want the success", last, err)
 	}
 }
@@ -109,18 +119,18 @@ func TestSuccessStays(t *testing.T) {
 	l := openLock(t, path).(*Lock)
 	h := mustHold(t, attemptAt(t, path, backendtest.Request()))
 	defer mustRelease(t, h)
-	backendtest.MustWork(t, l.RecordSuccess(t.Context(), h))
+	backendtest.MustWork(t, shelf.Record(t.Context(), l, h))
 	written := make(chan error, 1)
 	go func() {
 		var err error
 		for range 500 {
-			err = errors.Join(err, l.RecordSuccess(t.Context(), h))
+			err = errors.Join(err, shelf.Record(t.Context(), l, h))
 		}
 		written <- err
 	}()
 	looks, missed := 0, 0
 	for done := false; !done; looks++ {
-		if l.lastSuccess(time.Now()) == nil {
+		if lastSuccess(l) == nil {
 			missed++
 		}
 		select {
@@ -136,8 +146,8 @@ func TestSuccessStays(t *testing.T) {
 	beside := path + lockfile.SuccessSuffix + lockfile.UnfinishedSuffix
 	bills := func() { backendtest.MustWork(t, os.WriteFile(beside, []byte("42 bills\n"), 0o644)) }
 	bills()
-	if err := l.RecordSuccess(t.Context(), h); err == nil || !strings.Contains(err.Error(), beside) || l.lastSuccess(time.Now()) == nil {
-		t.Errorf("beside a user's file: %v, and %v is on record", err, l.lastSuccess(time.Now()))
+	if err := shelf.Record(t.Context(), l, h); err == nil || !strings.Contains(err.Error(), beside) || lastSuccess(l) == nil {
+		t.Errorf("beside a user's file: %v, and %v is on record", err, lastSuccess(l))
 	}
 	for _, begun := range []string{"", "SUCC", "SUCCESS v=1 ho", "SUCCESS v=1 host=web3\n"} { // by one that was killed
 		backendtest.MustWork(t, os.Remove(beside))
@@ -146,7 +156,7 @@ func TestSuccessStays(t *testing.T) {
 		if found := listed(t, filepath.Dir(path), true); len(found) != 1 {
 			t.Errorf("beside a half-written success %q the listing has %q, want the lock alone", begun, found)
 		}
-		backendtest.MustWork(t, l.RecordSuccess(t.Context(), h))
+		backendtest.MustWork(t, shelf.Record(t.Context(), l, h))
 		if _, err := os.Lstat(beside); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("a half-written success %q stays after the next was recorded: %v", begun, err)
 		}
@@ -161,15 +171,15 @@ func TestStrangersSuccess(t *testing.T) {
 	path := filepath.Join(dir, "lock")
 	backendtest.MustWork(t, os.WriteFile(path+lockfile.SuccessSuffix, []byte("SUCCESS v=1 host=web3\n"), 0o644))
 	l := openLock(t, path).(*Lock)
-	if l.lastSuccess(time.Now()) == nil {
+	if lastSuccess(l) == nil {
 		t.Error("root's does not count")
 	}
 	backendtest.MustWork(t, os.Lchown(path+lockfile.SuccessSuffix, 12345, 12345))
-	if last := l.lastSuccess(time.Now()); last != nil {
+	if last := lastSuccess(l); last != nil {
 		t.Errorf("a stranger's counts: %v", last)
 	}
 	backendtest.MustWork(t, os.Chmod(dir, 0o770))
-	if l.lastSuccess(time.Now()) == nil {
+	if lastSuccess(l) == nil {
 		t.Error("in a group's directory only its maker's counts")
 	}
 }
@@ -180,11 +190,11 @@ func TestSuccessOfTheFuture(t *testing.T) {
 	l := openLock(t, path).(*Lock)
 	h := mustHold(t, attemptAt(t, path, backendtest.Request()))
 	defer mustRelease(t, h)
-	backendtest.MustWork(t, l.RecordSuccess(t.Context(), h))
+	backendtest.MustWork(t, shelf.Record(t.Context(), l, h))
 	for _, ago := range []time.Duration{-time.Hour, time.Hour} {
 		then := time.Now().Add(-ago)
 		backendtest.MustWork(t, os.Chtimes(path+lockfile.SuccessSuffix, then, then))
-		if last, err := l.LastSuccess(t.Context(), h); err != nil || last == nil || (last.Ago-ago).Abs() > time.Minute {
+		if last, err := shelf.Last(t.Context(), l, h); err != nil || last == nil || (last.Ago-ago).Abs() > time.Minute {
 			t.Errorf("%v, %v, want %v", last, err, ago)
 		}
 	}

@@ -1,11 +1,6 @@
 package member
 
-import (
-	"context"
-
-	"locksmith/backends/backend"
-	"locksmith/backends/owner"
-)
+import "locksmith/backends/backend"
 
 // Kept reports whether the system keeps a hold for its process (backend.KeptHold).
 func Kept(h backend.Hold) bool {
@@ -20,13 +15,4 @@ func Lend(h backend.Hold) ([]int, error) {
 		return nil, nil
 	}
 	return k.Lend()
-}
-
-// NoteOf returns the note about the end of a hold, if its kind has notes.
-func NoteOf(ctx context.Context, h backend.Hold) (*owner.Note, error) {
-	noted, ok := h.(backend.NotedHold)
-	if !ok {
-		return nil, nil
-	}
-	return noted.Note(ctx)
 }

@@ -11,6 +11,7 @@ import (
 	"locksmith/backends/clock"
 	"locksmith/backends/detached"
 	"locksmith/backends/owner"
+	"locksmith/backends/shelf"
 )
 
 // A Member is one of the locks, during one attempt and the hold that comes of it. One goroutine at a
@@ -20,6 +21,7 @@ type Member struct {
 	// Pulse is of the hold: Confirmed is when we sent the last request that proved it ours.
 	owner.Pulse
 	attempt backend.Attempt // begun and refused; nil: there is none
+	asked   time.Duration   // the lease of its request, and of the hold that came of it
 	// abandoned says that the attempt will not be used again, but withdrawn: by a call that hangs, if
 	// there is one, and else before the next attempt.
 	abandoned atomic.Bool
@@ -56,9 +58,10 @@ func (m *Member) Begin(r backend.Request) error {
 	if m.attempt != nil {
 		return nil
 	}
-	a, err := m.Locker.Attempt(m.Ask(r))
+	asked := m.Ask(r)
+	a, err := m.Locker.Attempt(asked)
 	if err == nil {
-		m.attempt = a
+		m.attempt, m.asked = a, asked.Owner.Lease
 		m.abandoned.Store(false)
 	}
 	return err
@@ -232,6 +235,11 @@ func isOver(err error) bool {
 	return err == nil || errors.Is(err, backend.ErrGone) || errors.Is(err, backend.ErrStays)
 }
 
+// NoteOf returns the note about the end of a hold of the lock, or nil if there is none.
+func (m *Member) NoteOf(ctx context.Context, h backend.Hold) (*owner.Note, error) {
+	return shelf.NoteOf(ctx, m.Locker, h, m.asked)
+}
+
 // Note returns the note about the hold that was lost, or nil if no hold was lost or there is no note.
 func (m *Member) Note(ctx context.Context) (*owner.Note, error) {
 	if m.lost == nil {
@@ -239,7 +247,7 @@ func (m *Member) Note(ctx context.Context) (*owner.Note, error) {
 	}
 	var note *owner.Note // a call that is left behind may write this later
 	err := m.call(ctx, func(ctx context.Context) (err error) {
-		note, err = NoteOf(ctx, m.lost)
+		note, err = m.NoteOf(ctx, m.lost)
 		return err
 	}, nil)
 	if err != nil {

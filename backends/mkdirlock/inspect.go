@@ -10,8 +10,7 @@ import (
 	"locksmith/backends/clock"
 	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/mkdirlock/labels"
-	"locksmith/backends/notes"
-	"locksmith/backends/success"
+	"locksmith/backends/shelf"
 	"locksmith/backends/watch"
 )
 
@@ -93,9 +92,8 @@ func (i *inspection) all(ctx context.Context, dir dirs.Dir, names []string) erro
 	lock := i.lock.Name
 	if i.lock.Style == DirStyle {
 		lock, i.report.Token = labels.LockName, labels.FencesIn(names).Newest()
-		i.report.Success, _ = success.Last(ctx, successes{marks: labels.SuccessesIn(names)}, i.lock.Today())
-		s, named := i.lock.notes(dir, names)
-		i.report.Broken = notes.Last(ctx, s, named)
+		beside, _ := i.lock.slips(dir, names)
+		shelf.Tell(ctx, beside, &i.report, i.lock.Today())
 	}
 	if slices.Contains(names, lock) {
 		if err := i.entries(ctx, dir); err != nil {

@@ -9,7 +9,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/mkdirlock/labels"
-	"locksmith/backends/notes"
+	"locksmith/backends/shelf"
 	"locksmith/protocol"
 )
 
@@ -183,25 +183,16 @@ func (l DirStyleLock) Remove(ctx context.Context, h backend.Hold) error {
 		return err
 	}
 	names, err := l.namesIn(ctx, dir, l.Name, "list the lock directory")
-	successes, fences := labels.SuccessesIn(names), labels.FencesIn(names)
-	s, broken := l.notes(dir, names)
-	parts := 0
-	for _, some := range s.parts {
-		parts += len(some)
-	}
+	beside, slips := l.slips(dir, names)
+	fences := labels.FencesIn(names)
 	switch {
 	case err != nil:
 		return err
-	case len(successes)+parts+len(fences) < len(names):
+	case slices.ContainsFunc(names, func(name string) bool { return !labels.IsFence(name) && !labels.IsSlip(name) }):
 		return l.inUse()
 	}
-	if err := notes.Forget(ctx, s, broken); err != nil {
+	if err := shelf.Forget(ctx, beside, slips); err != nil {
 		return err
-	}
-	for _, s := range successes {
-		if err := l.removeUnused(ctx, dir, l.Name+"/"+s.Name); err != nil {
-			return err
-		}
 	}
 	for _, n := range fences {
 		if err := l.removeUnused(ctx, dir, l.Name+"/"+labels.FenceName(n)); err != nil {

@@ -12,6 +12,7 @@ import (
 	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/mkdirlock/labels"
 	"locksmith/backends/owner"
+	"locksmith/backends/shelf"
 	"locksmith/protocol"
 )
 
@@ -95,7 +96,7 @@ func TestRemoveWhileSomebodyComes(t *testing.T) {
 func TestRemoveKeepsSuccess(t *testing.T) {
 	path := t.TempDir() + "/L"
 	l, h := openDirStyle(t, path), tryDirStyle(t, path)
-	mustWork(t, l.RecordSuccess(t.Context(), h))
+	mustWork(t, shelf.Record(t.Context(), l, h))
 	waiter := path + "/r." + labels.Ticket{Lease: owner.MinLease, ID: owner.NewID()}.String()
 	newDir := l.NewDir
 	l.NewDir = func() dirs.Dir {

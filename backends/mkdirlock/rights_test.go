@@ -58,12 +58,12 @@ func mustNotBegin(t *testing.T, m *memory, k kindOfLock, mode string) {
 	}
 }
 
-// A shelf keeps a memory's text.
-type shelf struct{ text string }
+// A drawer keeps a memory's text.
+type drawer struct{ text string }
 
-func (s *shelf) Load() (string, error) { return s.text, nil }
+func (s *drawer) Load() (string, error) { return s.text, nil }
 
-func (s *shelf) Save(text string) error {
+func (s *drawer) Save(text string) error {
 	s.text = text
 	return nil
 }
@@ -81,7 +81,7 @@ func TestRefusedTriesLeaveOne(t *testing.T) {
 		for _, k := range everyKind {
 			t.Run(name(about, " ", k), func(t *testing.T) {
 				inBubbleWith(t, habits{keepsAll: true}, func(t *testing.T, m *memory) {
-					var kept shelf
+					var kept drawer
 					try := func() (backend.Hold, error) {
 						h := newHost("here", m, k)
 						r := h.Request("exclusive")

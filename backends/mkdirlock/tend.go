@@ -9,8 +9,8 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/mkdirlock/labels"
-	"locksmith/backends/notes"
 	"locksmith/backends/owner"
+	"locksmith/backends/shelf"
 )
 
 // Tend implements backend.Hold. It removes what crashed waiters left: reservations that are
@@ -29,10 +29,10 @@ func (h *hold) Tend(ctx context.Context) error {
 	}
 	waiting := h.lock.reservationsIn(names)
 	slices.SortFunc(waiting, func(s, t labels.Ticket) int { return strings.Compare(s.String(), t.String()) })
-	shelf, broken := h.lock.notes(h.dir, names)
-	h.others.Keep(h.lock.present(waiting, broken))
+	beside, slips := h.lock.slips(h.dir, names)
+	h.others.Keep(h.lock.present(waiting, slips))
 	start, _ := slices.BinarySearchFunc(waiting, h.next, func(t labels.Ticket, next string) int { return strings.Compare(t.String(), next) })
-	errs := notes.Tend(ctx, shelf, broken, h.others.Watcher)
+	errs := shelf.Tend(ctx, beside, slips, h.others.Watcher)
 	stay := 0
 	for _, t := range slices.Concat(waiting[start:], waiting[:start]) {
 		if h.next = t.String(); ctx.Err() != nil || stay == mostStay {

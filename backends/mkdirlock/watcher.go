@@ -10,8 +10,8 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/mkdirlock/labels"
-	"locksmith/backends/notes"
 	"locksmith/backends/owner"
+	"locksmith/backends/shelf"
 	"locksmith/backends/watch"
 )
 
@@ -103,15 +103,15 @@ func oneOf(at string, entries []labels.Entry) func(path string) bool {
 	}
 }
 
-// present returns whether a path is watched for one of these reservations or notes. Others need
+// present returns whether a path is watched for one of these reservations or slips. Others need
 // no watch any more: while a lock is held for long, many come and go.
-func (l *Lock) present(all []labels.Ticket, broken []notes.Named) func(at string) bool {
+func (l *Lock) present(all []labels.Ticket, slips []shelf.Slip) func(at string) bool {
 	there := map[string]bool{}
 	for _, t := range all {
 		there[l.reservation(t)] = true
 	}
-	for _, n := range broken {
-		there[notes.Name(n.Note)] = true
+	for _, s := range slips {
+		there[s.Name] = true
 	}
 	return func(at string) bool { return there[at] || there[path.Dir(at)] }
 }

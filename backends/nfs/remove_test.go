@@ -12,6 +12,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
 	"locksmith/backends/generation/symlinks"
+	"locksmith/backends/shelf"
 	"locksmith/protocol"
 )
 
@@ -130,7 +131,7 @@ func TestRemoveKeepsSuccess(t *testing.T) {
 	path := t.TempDir() + "/lock"
 	h, err := tryAt(t, path)
 	mustWork(t, err)
-	mustWork(t, openLock(t, path).(backend.SuccessKeeper).RecordSuccess(t.Context(), h))
+	mustWork(t, shelf.Record(t.Context(), openLock(t, path).(shelf.Keeper), h))
 	mustWork(t, h.Release(t.Context()))
 	var other backend.Attempt
 	err = remove(t, path, func(op, name string) {

@@ -3,7 +3,6 @@ package owner
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -105,33 +104,4 @@ func (n Note) String() string {
 		text += ": " + n.Reason
 	}
 	return text
-}
-
-// SuperfluousNotes returns which of the notes beside a lock are too many when one more has come:
-// the oldest by the clocks of those who wrote them. They are told by their names, and read tells
-// what is in one. What cannot be read goes first.
-func SuperfluousNotes(others []Note, read func(named Note) (Note, bool)) []Note {
-	if len(others) < MaxNotes {
-		return nil
-	}
-	when := map[Note]time.Time{}
-	for _, named := range others[:min(len(others), 4*MaxNotes)] { // so many only somebody else can have made
-		if n, ok := read(named); ok {
-			when[named] = n.At
-		}
-	}
-	others = slices.Clone(others)
-	slices.SortStableFunc(others, func(a, b Note) int { return when[b].Compare(when[a]) })
-	return others[MaxNotes-1:]
-}
-
-// NewestNote returns the note of the last break, by the clocks of those who wrote the notes; nil:
-// there is none.
-func NewestNote(all []Note) (newest *Note) {
-	for _, n := range all {
-		if newest == nil || n.At.After(newest.At) {
-			newest = &n
-		}
-	}
-	return newest
 }

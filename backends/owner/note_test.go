@@ -1,7 +1,6 @@
 package owner
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -94,42 +93,5 @@ func TestHostileNotes(t *testing.T) {
 		if n, ok := ParseNoteName(name); ok {
 			t.Errorf("the name %q, which we never give, is read as that of the note %+v", name, n)
 		}
-	}
-}
-
-// TestSuperfluousNotes: the oldest go, whatever the order in which they were listed, and before
-// them what cannot be read.
-func TestSuperfluousNotes(t *testing.T) {
-	t0 := someNote().At
-	at := map[Note]time.Time{}
-	var all []Note
-	for i := range MaxNotes + 3 {
-		n := Note{ID: strings.Repeat(string("0123456789abcdef"[i]), 32), Lease: time.Minute}
-		all = append(all, n)
-		at[n] = t0.Add(time.Duration(i*7%(MaxNotes+3)) * time.Second)
-	}
-	torn := all[5]
-	delete(at, torn)
-	read := func(named Note) (Note, bool) {
-		when, ok := at[named]
-		named.At = when
-		return named, ok
-	}
-	if some := SuperfluousNotes(all[:MaxNotes-1], read); len(some) > 0 {
-		t.Errorf("of so many as may stay go: %v", some)
-	}
-	gone := SuperfluousNotes(all, read)
-	if len(gone) != 4 || gone[3] != torn {
-		t.Fatalf("the notes %v go, want four, of which the last is the one that cannot be read, %v", gone, torn)
-	}
-	for _, n := range all {
-		if _, read := at[n]; read && !slices.Contains(gone, n) && at[n].Before(at[gone[0]]) {
-			t.Errorf("the note %v stays, though it is older than %v, which goes", n, gone[0])
-		}
-	}
-	reads := 0
-	SuperfluousNotes(make([]Note, 10_000), func(n Note) (Note, bool) { reads++; return n, true })
-	if reads > 100 {
-		t.Errorf("of 10,000 notes %d are read, want 100 at most", reads)
 	}
 }

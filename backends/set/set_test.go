@@ -175,7 +175,7 @@ func TestLossOfOne(t *testing.T) {
 	if err := h.Release(t.Context()); !errors.Is(err, backend.ErrGone) {
 		t.Errorf("the second Release, which gives back the rest, returns %v, want ErrGone", err)
 	}
-	if n, err := h.(backend.NotedHold).Note(t.Context()); err != nil || n == nil || n.Host != "b" {
+	if n, err := h.(backend.SeveralHold).Note(t.Context()); err != nil || n == nil || n.Host != "b" {
 		t.Errorf("the note is %v, %v, want that of the lock that is gone", n, err)
 	}
 	membertest.MustBeFree(t, f...)
@@ -443,7 +443,7 @@ func TestNoteOfEarlierLoss(t *testing.T) {
 		if err := h.Heartbeat(t.Context()); !errors.Is(err, backend.ErrGone) {
 			t.Fatal(err)
 		}
-		if n, err := h.(backend.NotedHold).Note(t.Context()); err != nil || n == nil || n.Host != "b" {
+		if n, err := h.(backend.SeveralHold).Note(t.Context()); err != nil || n == nil || n.Host != "b" {
 			t.Errorf("lock a was broken before the set took it anew, and lock b was broken now: the note is %v, %v, want that of b", n, err)
 		}
 	})
@@ -797,7 +797,7 @@ func TestNoteOfTheLastLoss(t *testing.T) {
 	if err := h.Heartbeat(t.Context()); !errors.Is(err, backend.ErrGone) {
 		t.Fatal(err)
 	}
-	if n, err := h.(backend.NotedHold).Note(t.Context()); err != nil || n == nil || n.Host != "b" {
+	if n, err := h.(backend.SeveralHold).Note(t.Context()); err != nil || n == nil || n.Host != "b" {
 		t.Errorf("the set lost b: the note is %v, %v, want that of b", n, err)
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"locksmith/backends/backendtest"
 	"locksmith/backends/clock"
 	"locksmith/backends/generation/symlinks"
+	"locksmith/backends/shelf"
 )
 
 // A recording is a transport on which the server's replies are fixed, whatever is asked.
@@ -398,8 +399,8 @@ func TestSilentConnection(t *testing.T) {
 func TestCallsEndInTime(t *testing.T) {
 	for name, call := range map[string]func(context.Context, *lock, backend.Hold) error{
 		"tend":        func(ctx context.Context, _ *lock, h backend.Hold) error { return h.Tend(ctx) },
-		"lastSuccess": func(ctx context.Context, l *lock, h backend.Hold) error { _, err := l.LastSuccess(ctx, h); return err },
-		"success":     func(ctx context.Context, l *lock, h backend.Hold) error { return l.RecordSuccess(ctx, h) },
+		"lastSuccess": func(ctx context.Context, l *lock, h backend.Hold) error { _, err := shelf.Last(ctx, l, h); return err },
+		"success":     func(ctx context.Context, l *lock, h backend.Hold) error { return shelf.Record(ctx, l, h) },
 		"remove":      func(ctx context.Context, l *lock, h backend.Hold) error { return l.Remove(ctx, h) },
 	} {
 		dir := t.TempDir()

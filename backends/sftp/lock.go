@@ -11,6 +11,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/generation/symlinks"
 	"locksmith/backends/owner"
+	"locksmith/backends/shelf"
 )
 
 // Open returns the lock at an address of this scheme. It does not connect yet. Its errors are
@@ -160,8 +161,8 @@ func (l *lock) NewestToken(ctx context.Context) (uint64, error) {
 }
 
 var (
-	_ backend.Remover       = (*lock)(nil)
-	_ backend.SuccessKeeper = (*lock)(nil)
+	_ backend.Remover = (*lock)(nil)
+	_ shelf.Keeper    = (*lock)(nil)
 )
 
 // Exists implements backend.Remover.
@@ -182,27 +183,11 @@ func (l *lock) Remove(ctx context.Context, held backend.Hold) error {
 	return err
 }
 
-// LastSuccess implements backend.SuccessKeeper.
-func (*lock) LastSuccess(ctx context.Context, held backend.Hold) (*backend.Success, error) {
-	h := held.(*hold)
-	return h.use.algorithm.LastSuccess(ctx, h.Hold)
-}
-
-// RecordSuccess implements backend.SuccessKeeper.
-func (*lock) RecordSuccess(ctx context.Context, held backend.Hold) error {
-	h := held.(*hold)
-	return h.use.algorithm.RecordSuccess(ctx, h.Hold)
-}
-
-var _ backend.NoteKeeper = (*lock)(nil)
-
-// KeepNote implements backend.NoteKeeper.
-func (l *lock) KeepNote(ctx context.Context, n owner.Note) error {
-	_, err := once(ctx, l, func(u *use) (struct{}, error) { return struct{}{}, u.algorithm.KeepNote(ctx, n) })
+// OnShelf implements shelf.Keeper.
+func (l *lock) OnShelf(ctx context.Context, held backend.Hold, do func(shelf.Shelf) error) error {
+	if h, ok := held.(*hold); ok {
+		return h.use.algorithm.OnShelf(ctx, h.Hold, do)
+	}
+	_, err := once(ctx, l, func(u *use) (struct{}, error) { return struct{}{}, u.algorithm.OnShelf(ctx, nil, do) })
 	return err
-}
-
-// Note implements backend.NotedHold.
-func (h *hold) Note(ctx context.Context) (*owner.Note, error) {
-	return h.Hold.(backend.NotedHold).Note(ctx)
 }

@@ -33,7 +33,7 @@ const dirStyleHint = "use ?style=dir, for all who use the lock, which needs no s
 // probe makes sure that the server keeps a symbolic link as it is made, and removes the link
 // again. The link is in a directory, as those of a lock are, because ProFTPD changes no others.
 // Among the reservations its name is that of a link which shows the time (package symlinks,
-// success.go). So a probe that stays after a crash is in nobody's way.
+// shelf.go). So a probe that stays after a crash is in nobody's way.
 func (d *symlinkDir) probe(ctx context.Context, in string) (err error) {
 	const op, target = "make a symbolic link", symlinks.OddTarget
 	if in != symlinks.Reservations {

@@ -21,6 +21,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
 	"locksmith/backends/nfs"
+	"locksmith/backends/shelf"
 	"locksmith/test/lab"
 	"locksmith/test/sftpserver"
 )
@@ -100,7 +101,7 @@ type irremovable struct{ keeper }
 
 type keeper interface {
 	backend.Backend
-	backend.SuccessKeeper
+	shelf.Keeper
 }
 
 // withPipes is a server program behind pipes, so that to connect takes no time.

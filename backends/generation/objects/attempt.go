@@ -254,7 +254,7 @@ func (a *attempt) confirm(ctx context.Context, n uint64) (*hold, error) {
 	case v.numbers.Newest() != n:
 		return nil, generation.ErrBroken
 	}
-	return &hold{Held: a.Won(n, v.numbers, texts{a.lock})}, nil
+	return &hold{Held: a.Won(n, v.numbers)}, nil
 }
 
 // unanswered goes on waiting while the store does not answer. If nobody is known whose end tells

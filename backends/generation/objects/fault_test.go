@@ -14,6 +14,7 @@ import (
 	"locksmith/backends/clock"
 	"locksmith/backends/generation"
 	"locksmith/backends/owner"
+	"locksmith/backends/shelf"
 	"locksmith/backends/watch"
 	"locksmith/protocol"
 )
@@ -712,12 +713,12 @@ func TestRequests(t *testing.T) {
 		}
 	})
 	keeper := h.(*hold).Mine.lock
-	record := func() { backendtest.MustWork(t, keeper.RecordSuccess(t.Context(), h)) }
+	record := func() { backendtest.MustWork(t, shelf.Record(t.Context(), keeper, h)) }
 	spent("the first success", map[string]int{"put": 2, "head": 1, "get": 2, "list": 1}, record)
 	spent("release", map[string]int{"head": 1, "get": 2, "delete": 3}, func() { backendtest.MustRelease(t, h) })
 	h = backendtest.MustHold(t, waiter)
 	spent("ask for the last success", map[string]int{"put": 1, "head": 1, "get": 3, "list": 1}, func() {
-		last, err := keeper.LastSuccess(t.Context(), h)
+		last, err := shelf.Last(t.Context(), keeper, h)
 		if backendtest.MustWork(t, err); last == nil {
 			t.Error("there was a success")
 		}

@@ -5,9 +5,8 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/generation"
-	"locksmith/backends/notes"
 	"locksmith/backends/owner"
-	"locksmith/backends/success"
+	"locksmith/backends/shelf"
 )
 
 // Inspect implements backend.Backend. It changes nothing, and bears that everything changes
@@ -21,8 +20,8 @@ func (l *Lock) inspect(ctx context.Context) (backend.Report, error) {
 	if err != nil {
 		return backend.Report{}, err
 	}
-	r := backend.Report{Token: v.numbers.Newest(), Queued: true, Broken: notes.Last(ctx, texts{l}, v.named())}
-	r.Success, _ = success.Of(ctx, l.successes(nil), v.marks(), l.Today())
+	r := backend.Report{Token: v.numbers.Newest(), Queued: true}
+	shelf.Tell(ctx, &slips{lock: l, seen: &v}, &r, l.Today())
 	var holder ticket
 	if r.Token > 0 {
 		if holder, err = l.target(ctx, r.Token); err != nil {

@@ -6,8 +6,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/generation"
-	"locksmith/backends/notes"
-	"locksmith/backends/success"
+	"locksmith/backends/shelf"
 )
 
 var _ backend.Remover = (*Lock)(nil)
@@ -57,8 +56,5 @@ func (l *Lock) forget(ctx context.Context, v view, h *hold) error {
 			return generation.InUse(l.Address)
 		}
 	}
-	if err := success.Forget(ctx, l.successes(nil), v.marks()); err != nil {
-		return err
-	}
-	return notes.Forget(ctx, texts{l}, v.named())
+	return shelf.Forget(ctx, &slips{lock: l}, v.slips)
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"locksmith/backends/notes"
+	"locksmith/backends/shelf"
 )
 
 // tendEvery is how many calls of Tend are one pass: a listing costs as much as twelve looks.
@@ -46,7 +46,7 @@ func (h *hold) Tend(ctx context.Context) error {
 			errs = errors.Join(errs, l.Store.Delete(ctx, key))
 		}
 	}
-	return errors.Join(errs, notes.Tend(ctx, texts{l}, v.named(), h.Others.Watcher))
+	return errors.Join(errs, shelf.Tend(ctx, &slips{lock: l}, v.slips, h.Others.Watcher))
 }
 
 // tend looks at a reservation that may be dead: by the store's clock it was silent for that

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/notes"
+	"locksmith/backends/shelf"
 	"locksmith/backends/tokens"
 )
 
@@ -28,8 +28,7 @@ type view struct {
 	numbers     tokens.Numbers    // of the generations
 	queue       []place           // all reservations, in the queue's order
 	beats       map[string]Object // heartbeats by their keys
-	successes   []Object
-	notes       []Object // of breaks by hand
+	slips       []shelf.Slip
 }
 
 // find returns a reservation; not ok if it was not there.
@@ -62,11 +61,9 @@ func (l *Lock) list(ctx context.Context) (view, error) {
 			v.generations, v.numbers = append(v.generations, o), append(v.numbers, n)
 		case strings.HasPrefix(o.Key, beatPrefix):
 			v.beats[o.Key] = o
-		case strings.HasPrefix(o.Key, successPrefix):
-			v.successes = append(v.successes, o)
 		default:
-			if _, isNote := notes.ParseName(o.Key); isNote {
-				v.notes = append(v.notes, o)
+			if s, isSlip := slipOf(o); isSlip {
+				v.slips = append(v.slips, s)
 			}
 			rest, _ := strings.CutPrefix(o.Key, reservationPrefix)
 			if t, ok := parseTicket(rest); ok && t.reservation() == o.Key {
@@ -75,6 +72,9 @@ func (l *Lock) list(ctx context.Context) (view, error) {
 		}
 	}
 	slices.Sort(v.numbers)
+	for i := range v.slips {
+		v.slips[i].Void = v.slips[i].Number > v.numbers.Newest()
+	}
 	slices.SortFunc(v.queue, place.compare)
 	if n := v.numbers.Newest(); n >= tokens.Max {
 		return view{}, l.Address.Unfit("read "+generationKey(n), "nobody has counted that far", unreadable)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"locksmith/backends/owner"
+	"locksmith/backends/shelf"
 	"locksmith/backends/watch"
 )
 
@@ -56,7 +57,7 @@ func sign(o Object) string {
 	return o.Key + " " + o.Tag + " " + o.Modified.UTC().Format(time.RFC3339Nano)
 }
 
-// watches tells the names by which a listing's reservations and notes are watched from others.
+// watches tells the names by which a listing's reservations and slips are watched from others.
 func (v view) watches(name string) bool {
-	return slices.ContainsFunc(v.notes, func(o Object) bool { return o.Key == name }) || slices.ContainsFunc(v.queue, func(p place) bool { return p.ticket.String() == name })
+	return slices.ContainsFunc(v.slips, func(s shelf.Slip) bool { return s.Name == name }) || slices.ContainsFunc(v.queue, func(p place) bool { return p.ticket.String() == name })
 }

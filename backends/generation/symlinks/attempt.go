@@ -162,7 +162,7 @@ func (a *attempt) confirm(ctx context.Context, n uint64) (*hold, error) {
 	if err := a.Mine.Beat(ctx); err != nil {
 		return nil, err
 	}
-	h := &hold{Held: a.Won(n, all, texts{a.lock})}
+	h := &hold{Held: a.Won(n, all)}
 	a.stopListening()
 	return h, nil
 }

@@ -9,8 +9,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
 	"locksmith/backends/generation"
-	"locksmith/backends/notes"
-	"locksmith/backends/success"
+	"locksmith/backends/shelf"
 	"locksmith/backends/watch"
 )
 
@@ -81,8 +80,8 @@ func (i *inspection) reservations(ctx context.Context) error {
 	if err != nil && !absent(err) {
 		return i.lock.Fail("list reservations", err)
 	}
-	i.report.Success, _ = success.Of(ctx, i.lock.successes(nil), successesIn(names, i.report.Token), i.lock.Today())
-	i.report.Broken = notes.Last(ctx, texts{i.lock}, notesIn(names))
+	seen := append([]shelf.Slip{}, slipsIn(names, i.report.Token)...)
+	shelf.Tell(ctx, &slips{lock: i.lock, seen: seen}, &i.report, i.lock.Today())
 	var entries []entry
 	for _, name := range names {
 		if e, ok := parseEntry(name); ok {

@@ -5,13 +5,11 @@ package symlinks
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/generation"
-	"locksmith/backends/notes"
-	"locksmith/backends/success"
+	"locksmith/backends/shelf"
 	"locksmith/backends/tokens"
 )
 
@@ -53,13 +51,10 @@ func (l *Lock) Remove(ctx context.Context, held backend.Hold) error {
 	switch {
 	case err != nil && !absent(err):
 		return l.Fail("list the reservations", err)
-	case slices.ContainsFunc(names, func(name string) bool { return !isRecord(name) }):
+	case len(slipsIn(names, tokens.Max)) < len(names):
 		return generation.InUse(l.Address)
 	}
-	if err := notes.Forget(ctx, texts{l}, notesIn(names)); err != nil {
-		return err
-	}
-	if err := success.Forget(ctx, l.successes(nil), successesIn(names, tokens.Max)); err != nil {
+	if err := shelf.Forget(ctx, &slips{lock: l}, slipsIn(names, tokens.Max)); err != nil {
 		return err
 	}
 	err = l.Dir.Rmdir(ctx, Reservations)
@@ -85,14 +80,6 @@ func (l *Lock) Remove(ctx context.Context, held backend.Hold) error {
 		return l.Fail("remove the lock directory", err)
 	}
 	return nil
-}
-
-// isRecord reports whether a name in Reservations tells what happened, and is no part of the
-// lock.
-func isRecord(name string) bool {
-	_, isSuccess := successNames.Parse(name)
-	_, isNote := notes.ParseName(name)
-	return isSuccess || isNote
 }
 
 // bar is step 3.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"locksmith/backends/notes"
+	"locksmith/backends/shelf"
 	"locksmith/backends/watch"
 )
 
@@ -102,8 +102,8 @@ func (s *tending) findOwned(ctx context.Context, names []string) error {
 
 // entry looks at one name in Reservations. A name that is not ours stays.
 func (s *tending) entry(ctx context.Context, name string) error {
-	if note := notesIn([]string{name}); len(note) > 0 {
-		return notes.Tend(ctx, texts{s.lock}, note, s.others.Watcher)
+	if note, ok := shelf.ParseNote(name); ok {
+		return shelf.Tend(ctx, &slips{lock: s.lock}, []shelf.Slip{note}, s.others.Watcher)
 	}
 	if t, ok := parseRecordName(name); ok && !s.blind && !s.owned[t.String()] {
 		return s.look(ctx, t.record(), t, func() error { return s.lock.Dir.Unlink(ctx, t.record()) })

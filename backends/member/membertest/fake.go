@@ -13,6 +13,7 @@ import (
 	"locksmith/backends/clock"
 	"locksmith/backends/member"
 	"locksmith/backends/owner"
+	"locksmith/backends/shelf"
 )
 
 // A Fake is an exclusive lock in memory, whose waiters are woken by its release.
@@ -36,6 +37,27 @@ func New(name string) *Fake { return &Fake{Name: name, freed: make(chan struct{}
 
 // Attempt implements backend.Locker.
 func (f *Fake) Attempt(backend.Request) (backend.Attempt, error) { return &attempt{lock: f}, nil }
+
+// OnShelf implements shelf.Keeper. Every hold has a note. A set may ask only for that of the lock that
+// is gone.
+func (f *Fake) OnShelf(_ context.Context, held backend.Hold, use func(shelf.Shelf) error) error {
+	text, err := owner.Note{ID: held.ID(), Host: f.Name}.Format()
+	if err != nil {
+		return err
+	}
+	return use(noted{text: text})
+}
+
+type noted struct {
+	shelf.Shelf
+	text string
+}
+
+// Read implements shelf.Shelf.
+func (n noted) Read(_ context.Context, _ string, s *shelf.Slip) error {
+	s.Text = n.text
+	return nil
+}
 
 func (f *Fake) before(op string) error {
 	if f.Fail == nil {
@@ -129,11 +151,6 @@ func (h *hold) ID() string    { return h.id }
 func (h *hold) Token() uint64 { return 0 }
 
 func (h *hold) Tend(context.Context) error { return nil }
-
-// Every lock has a note. A set may ask only for that of the lock that is gone.
-func (h *hold) Note(context.Context) (*owner.Note, error) {
-	return &owner.Note{ID: h.id, Host: h.lock.Name}, nil
-}
 
 func (h *hold) Heartbeat(context.Context) error {
 	if err := h.lock.before("heartbeat"); err != nil {

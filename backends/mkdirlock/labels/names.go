@@ -98,6 +98,12 @@ func ParseFence(name string) (uint64, bool) {
 	return n, ok && err == nil && n > 0 && n < tokens.Max && strconv.FormatUint(n, 10) == digits
 }
 
+// IsFence reports whether a name keeps a token.
+func IsFence(name string) bool {
+	_, ok := ParseFence(name)
+	return ok
+}
+
 // FencesIn returns the tokens among some names, in ascending order.
 func FencesIn(names []string) tokens.Numbers {
 	var all tokens.Numbers
@@ -119,11 +125,8 @@ func IsOurs(name string) bool {
 
 // IsDirStyle reports that an entry is part of a lock in dir style.
 func IsDirStyle(e dirs.Entry) bool {
-	_, fence := ParseFence(e.Name)
 	_, reservation := ParseTicket(strings.TrimPrefix(e.Name, ReservationPrefix))
-	_, done := ParseSuccess(e.Name)
-	_, note := parseNotePart(e.Name)
-	return e.Name == LockName || fence || done || note || reservation && strings.HasPrefix(e.Name, ReservationPrefix)
+	return e.Name == LockName || IsFence(e.Name) || IsSlip(e.Name) || reservation && strings.HasPrefix(e.Name, ReservationPrefix)
 }
 
 // IsScratch reports that reap or doctor made a directory.

@@ -7,8 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"locksmith/backends/notes"
-	"locksmith/backends/owner"
+	"locksmith/backends/shelf"
 )
 
 // A note of a break by hand is kept in directories beside a lock in dir style. Its text is cut
@@ -23,13 +22,13 @@ const (
 
 // A NotePart is one of the directories of a note.
 type NotePart struct {
-	Note     owner.Note // its id and lease
+	Note     string // its name on the shelf
 	i, parts int
 	text     string
 }
 
 func (p NotePart) String() string {
-	return fmt.Sprintf("%s.%d.%d.%s", notes.Name(p.Note), p.i, p.parts, p.text)
+	return fmt.Sprintf("%s.%d.%d.%s", p.Note, p.i, p.parts, p.text)
 }
 
 func parseNotePart(name string) (NotePart, bool) {
@@ -37,17 +36,17 @@ func parseNotePart(name string) (NotePart, bool) {
 	if len(fields) != 5 {
 		return NotePart{}, false
 	}
-	named, ok := notes.ParseName(fields[0] + "." + fields[1])
+	note, ok := shelf.ParseNote(fields[0] + "." + fields[1])
 	i, err1 := strconv.Atoi(fields[2])
 	parts, err2 := strconv.Atoi(fields[3])
-	p := NotePart{named, i, parts, fields[4]}
+	p := NotePart{note.Name, i, parts, fields[4]}
 	return p, ok && err1 == nil && err2 == nil && 0 <= i && i < parts && parts <= maxNoteParts && p.String() == name
 }
 
-// PartsOfNotes returns the parts among the names beside the lock, by the note that they belong
-// to.
-func PartsOfNotes(names []string) map[owner.Note][]NotePart {
-	all := map[owner.Note][]NotePart{}
+// PartsOfNotes returns the parts among the names beside the lock, by the name of the note
+// that they belong to.
+func PartsOfNotes(names []string) map[string][]NotePart {
+	all := map[string][]NotePart{}
 	for _, name := range names {
 		if p, ok := parseNotePart(name); ok {
 			all[p.Note] = append(all[p.Note], p)
@@ -57,9 +56,9 @@ func PartsOfNotes(names []string) map[owner.Note][]NotePart {
 }
 
 // PackNote cuts the text of a note into its parts.
-func PackNote(named owner.Note, text string) (parts []NotePart) {
+func PackNote(name, text string) (parts []NotePart) {
 	for part := range slices.Chunk([]byte(base64.RawURLEncoding.EncodeToString(Compress(text))), maxNotePart) {
-		parts = append(parts, NotePart{Note: named, i: len(parts), text: string(part)})
+		parts = append(parts, NotePart{Note: name, i: len(parts), text: string(part)})
 	}
 	for i := range parts {
 		parts[i].parts = len(parts)

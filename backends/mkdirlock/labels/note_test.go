@@ -16,7 +16,7 @@ func TestNoteParts(t *testing.T) {
 	for reason, atLeast := range map[string]int{"": 1, "the host is gone": 1, strings.Repeat("é", 100): 2} {
 		n.Reason = reason
 		text, err := n.Format()
-		named := owner.Note{ID: n.ID, Lease: n.Lease}
+		named := "broken." + n.Name()
 		parts := PackNote(named, text)
 		if err != nil || len(parts) < atLeast || len(parts) > maxNoteParts {
 			t.Fatalf("a note is packed into %d parts, %v", len(parts), err)

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"locksmith/backends/owner"
-	"locksmith/backends/success"
+	"locksmith/backends/shelf"
 	"locksmith/backends/tokens"
 )
 
@@ -50,11 +50,18 @@ func ParseSuccess(name string) (Succeeded, bool) {
 	return s, err1 == nil && err2 == nil && err3 == nil && n > 0 && n < tokens.Max && owner.IsID(s.ID) && s.String() == name
 }
 
+// IsSlip reports whether a name beside a lock is that of a success, or of a part of a note.
+func IsSlip(name string) bool {
+	_, done := ParseSuccess(name)
+	_, note := parseNotePart(name)
+	return done || note
+}
+
 // SuccessesIn returns the successes among the names in the lock's directory.
-func SuccessesIn(names []string) (all []success.Mark) {
+func SuccessesIn(names []string) (all []shelf.Slip) {
 	for _, name := range names {
 		if s, ok := ParseSuccess(name); ok {
-			all = append(all, success.Mark{Name: name, Number: s.Number, At: time.Unix(s.At, 0), Host: s.Host})
+			all = append(all, shelf.Slip{Name: name, Number: s.Number, At: time.Unix(s.At, 0), Host: s.Host})
 		}
 	}
 	return all

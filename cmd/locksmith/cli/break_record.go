@@ -2,10 +2,12 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/owner"
+	"locksmith/backends/shelf"
 	"locksmith/cmd/locksmith/cli/flags"
 	"locksmith/cmd/locksmith/cli/request"
 	"locksmith/cmd/locksmith/cli/show"
@@ -28,14 +30,18 @@ func (b *breaking) record(ctx context.Context, p show.Participant) breakRecord {
 	n := owner.Note{ID: p.ID, Lease: p.Lease, User: request.UserName(), Host: owner.Here().Host, At: time.Now().UTC().Truncate(time.Second),
 		Forced: b.force, Reason: protocol.CleanText(b.reason, owner.MaxReason)}
 	r := breakRecord{event: b.event(p, n), note: n}
-	keeper, keeps := b.backend.(backend.NoteKeeper)
+	keeper, keeps := b.backend.(shelf.Keeper)
 	// A waiter that was broken has lost nothing, and goes on with a new id.
 	if !keeps || p.Waits || !owner.IsID(n.ID) || n.Lease < owner.MinLease {
 		return r
 	}
 	_, r.err = withDeadline(ctx, b.address, "keep a note of who broke it", func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, keeper.KeepNote(ctx, n)
+		return struct{}{}, shelf.KeepNote(ctx, keeper, backend.Name(b.address), n)
 	})
+	if errors.Is(r.err, errors.ErrUnsupported) {
+		r.err = nil
+		return r
+	}
 	r.kept = r.err == nil
 	return r
 }

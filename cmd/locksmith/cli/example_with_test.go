@@ -15,6 +15,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
 	"locksmith/backends/owner"
+	"locksmith/backends/shelf"
 	"locksmith/backends/watch"
 	"locksmith/cmd/locksmith/cli"
 	"locksmith/protocol"
@@ -30,6 +31,7 @@ type row struct {
 	Holder string
 	Beats  int
 	Beat   time.Time
+	Slips  shelf.Texts `json:",omitempty"`
 }
 
 func now() time.Time { return time.Now() }
@@ -93,37 +95,38 @@ func (w *wish) Try(context.Context) (backend.Hold, error) {
 			}
 			w.request.TellBroken(w.name(), o.Holder(time.Now()))
 		}
-		*r = row{Holder: text, Beat: now()}
+		*r = row{Holder: text, Beat: now(), Slips: r.Slips}
 		return nil
 	})
-	return &held{w.table, me.ID, text}, err
+	return &held{w.table, me.ID, w.watcher}, err
 }
 
-func (w *wish) Wait(ctx context.Context) error {
-	clock.Sleep(ctx, w.request.Clock, 20*time.Millisecond)
-	return ctx.Err()
-}
+func (w *wish) Wait(ctx context.Context) error { return clock.Pause(ctx, 20*time.Millisecond) }
 
 func (w *wish) Withdraw(context.Context) error { return nil } // nobody sees who waits
 
 type held struct {
 	table
-	id, text string
+	id      string
+	watcher *watch.Watcher
 }
 
-func (h *held) ID() string                 { return h.id }
-func (h *held) Token() uint64              { return 0 }
-func (h *held) Tend(context.Context) error { return nil }
+func (h *held) ID() string                     { return h.id }
+func (h *held) Token() uint64                  { return 0 }
+func (h *held) Tend(ctx context.Context) error { return shelf.Tidy(ctx, h, h.watcher) }
 
 func (h *held) Heartbeat(context.Context) error {
-	return h.mine(func(r *row) { r.Beats++; r.Beat = now() })
+	return h.change(h.id, func(r *row) { r.Beats++; r.Beat = now() })
 }
-func (h *held) Release(context.Context) error { return h.mine(func(r *row) { *r = row{} }) }
+func (h *held) Release(context.Context) error             { return h.change(h.id, (*row).free) }
+func (t table) Break(_ context.Context, who string) error { return t.change(who, (*row).free) }
 
-// mine changes the row if it is still ours.
-func (h *held) mine(change func(*row)) error {
-	return h.transact(func(r *row) error {
-		if r.Holder != h.text {
+func (r *row) free() { *r = row{Slips: r.Slips} }
+
+// change changes the row if it is still that of the acquisition with this id.
+func (t table) change(id string, change func(*row)) error {
+	return t.transact(func(r *row) error {
+		if record, err := owner.ParseRecord(r.Holder); err != nil || record.ID != id {
 			return backend.ErrGone
 		}
 		change(r)
@@ -131,24 +134,19 @@ func (h *held) mine(change func(*row)) error {
 	})
 }
 
-func (t table) Inspect(context.Context) (report backend.Report, err error) {
+func (t table) Inspect(ctx context.Context) (report backend.Report, err error) {
 	err = t.transact(func(r *row) error {
 		if s, _ := r.seen(watch.New(backend.Request{})); r.Holder != "" {
 			report.Holders = []backend.Holder{s.HolderThere(time.Now(), now())}
 		}
+		shelf.Tell(ctx, &r.Slips, &report, time.Now())
 		return nil
 	})
 	return report, err
 }
 
-func (t table) Break(_ context.Context, who string) error {
-	return t.transact(func(r *row) error {
-		if record, err := owner.ParseRecord(r.Holder); err != nil || record.ID != who {
-			return backend.ErrGone
-		}
-		*r = row{}
-		return nil
-	})
+func (t table) OnShelf(_ context.Context, _ backend.Hold, use func(shelf.Shelf) error) error {
+	return t.transact(func(r *row) error { return use(&r.Slips) })
 }
 
 func (t table) NewestToken(context.Context) (uint64, error) { return 0, backend.ErrNoTokens }
@@ -160,11 +158,10 @@ func (t table) Examine(_ context.Context, _ backend.Examination, tell backend.Te
 func ExampleWith() {
 	dir, _ := os.MkdirTemp("", "example")
 	defer os.RemoveAll(dir)
-	scheme := backend.Scheme{Name: "table", About: "a row in a table of a database file"}
 	open := func(a backend.Address, _ backend.Access) (backend.Backend, error) {
 		return table{a.Path}, a.CheckOptions(nil)
 	}
-	main := cli.With(backends.Kind{Scheme: scheme, Open: open, Key: backend.Address.String}) // also for client.Init
+	main := cli.With(backends.Kind{Scheme: backend.Scheme{Name: "table", About: "a row in a database file"}, Open: open, Key: backend.Address.String}) // also for client.Init
 	fmt.Println("nobody has it:", main([]string{"break", "table:" + dir + "/jobs.db", "--id", "0123"}) == protocol.Gone.Exit())
 	// Output: nobody has it: true
 }

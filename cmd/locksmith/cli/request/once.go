@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/shelf"
 	"locksmith/locksmith"
 	"locksmith/protocol"
 )
@@ -30,7 +31,7 @@ func Once(h *locksmith.Helper, per time.Duration, targets []*Target) (*locksmith
 }
 
 func once(h *locksmith.Helper, per time.Duration) (*locksmith.Once, error) {
-	keeper, keeps := h.Locker.(backend.SuccessKeeper)
+	keeper, keeps := h.Locker.(shelf.Keeper)
 	cause, hint := "", ""
 	switch {
 	case per == 0:

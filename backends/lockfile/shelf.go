@@ -7,13 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
+	"time"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/owner"
-	"locksmith/backends/success"
-	"locksmith/protocol"
+	"locksmith/backends/shelf"
 )
 
 // A success is kept in a file beside the lock file, with ".done" after its name. The file has one
@@ -30,18 +29,32 @@ import (
 const (
 	SuccessSuffix    = ".done" // follows the lock file's name in the name of its success
 	UnfinishedSuffix = ".new"  // follows SuccessSuffix while a success is written
-	wordSuccess      = "SUCCESS"
 )
 
-// Successes are the successes of the lock file at a path. There is at most one: each replaces the
-// one before.
-type Successes struct{ Path string }
+// A Shelf is beside the lock file at a path. There is at most one success, because each replaces the
+// one before, and nothing else.
+type Shelf struct {
+	Path  string
+	Clock func() (time.Time, error)        // is Now; nil: nobody asks
+	Fail  func(op string, err error) error // explains the system's error
+}
 
-var _ success.Store = Successes{}
+var _ shelf.Shelf = Shelf{}
 
-// List implements success.Store. An error that says nothing of the file is one: what was done may not
-// be done again because of it.
-func (s Successes) List(context.Context) ([]success.Mark, error) {
+// Now implements shelf.Shelf.
+func (s Shelf) Now(context.Context) (time.Time, error) { return s.Clock() }
+
+// List implements shelf.Shelf. An error that says nothing of the file is one: what was done may not be
+// done again because of it.
+func (s Shelf) List(context.Context) ([]shelf.Slip, error) {
+	all, err := s.list()
+	if err != nil {
+		return nil, s.Fail("look for the last success", err)
+	}
+	return all, nil
+}
+
+func (s Shelf) list() ([]shelf.Slip, error) {
 	path := s.Path + SuccessSuffix
 	const maxName = 255 // bytes, NAME_MAX of limits.h(0p)
 	if len(filepath.Base(path+UnfinishedSuffix)) > maxName {
@@ -54,38 +67,37 @@ func (s Successes) List(context.Context) ([]success.Mark, error) {
 	if err != nil || !st.Own && isSticky(path) || st.Links > 1 {
 		return nil, nil
 	}
-	line, err := protocol.Parse(text)
-	if err != nil || line.Word != wordSuccess || line.Value("v") != "1" {
+	host, ok := shelf.ParseSuccess(text)
+	if !ok {
 		return nil, nil
 	}
-	m := success.Mark{Name: path, Number: 1, At: st.Modified, Host: line.Value("host")}
+	slip := shelf.Slip{Name: path, Number: 1, At: st.Modified, Host: host}
 	if !st.Own {
-		m.By = owner.UserName(st.User)
+		slip.By = owner.UserName(st.User)
 	}
-	return []success.Mark{m}, nil
+	return []shelf.Slip{slip}, nil
 }
 
-// IsSuccess reports whether the text of a file looks like a success.
-func IsSuccess(text string) bool { return strings.HasPrefix(text, wordSuccess+" ") }
+// Read implements shelf.Shelf.
+func (Shelf) Read(context.Context, string, *shelf.Slip) error { return nil }
 
-// Read implements success.Store.
-func (Successes) Read(context.Context, *success.Mark) error { return nil }
-
-// Write implements success.Store. Its errors are the system's own.
-func (s Successes) Write(_ context.Context, n uint64) (success.Mark, error) {
-	m := success.Mark{Name: s.Path + SuccessSuffix, Number: n}
-	text, err := protocol.Line{Word: wordSuccess}.With("v", "1").With("host", owner.Here().Host).Format()
-	if err == nil {
-		err = replaceSuccess(m.Name, text)
+// Write implements shelf.Shelf.
+func (s Shelf) Write(_ context.Context, op string, slip *shelf.Slip) error {
+	if slip.Number == 0 {
+		return errors.ErrUnsupported
 	}
-	return m, err
+	slip.Name = s.Path + SuccessSuffix
+	if err := replaceSuccess(slip.Name, slip.Text); err != nil {
+		return s.Fail(op, err)
+	}
+	return nil
 }
 
-// Remove implements success.Store.
-func (Successes) Remove(context.Context, success.Mark) error { return nil }
+// Remove implements shelf.Shelf.
+func (s Shelf) Remove(context.Context, string, shelf.Slip) error { return s.Clear() }
 
-// Clear removes what is on record, if anything is.
-func (s Successes) Clear() error {
+// Clear removes what is on record, if anything is. Its errors are the system's own.
+func (s Shelf) Clear() error {
 	path := s.Path + SuccessSuffix
 	if err := mayReplace(path); err != nil {
 		return err
@@ -159,7 +171,7 @@ func mayReplace(path string) error {
 		return nil
 	case err != nil:
 		return err
-	case !IsSuccess(old) && !(st.Marked && strings.HasPrefix(wordSuccess+" ", old)):
+	case !shelf.IsSuccess(old) && !(st.Marked && shelf.BeginsSuccess(old)):
 		return fmt.Errorf("%s is there and is none of ours: move it away", path)
 	}
 	return nil

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"locksmith/backends/success"
+	"locksmith/backends/shelf"
 )
 
 // TestSuccessNames: names that success writes are read, and no others. The newest success is that
@@ -18,7 +18,7 @@ func TestSuccessNames(t *testing.T) {
 		names = append(names, successNames.Of(n, id))
 	}
 	for most, want := range map[uint64]uint64{0: 0, 2: 0, 3: 3, 4: 3, 6: 5, 7: 7, 100: 7} {
-		if got := success.Newest(successesIn(names, most)); got.Number != want {
+		if got := shelf.Newest(slipsIn(names, most)); got.Number != want {
 			t.Errorf("of successes up to %d the newest is %d, want %d", most, got.Number, want)
 		}
 	}

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"locksmith/backends/backend"
 	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/mkdirlock/labels"
+	"locksmith/backends/shelf"
 )
 
 // coarse is a directory of a server that tells times to the minute.
@@ -41,14 +41,14 @@ func TestSuccessToTheMinute(t *testing.T) {
 	path := t.TempDir() + "/L"
 	l := openDirStyle(t, path)
 	h := tryDirStyle(t, path).(*hold)
-	mustWork(t, l.RecordSuccess(t.Context(), h))
+	mustWork(t, shelf.Record(t.Context(), l, h))
 	plain := h.dir.(dirs.StatDir)
 	for age, want := range map[time.Duration]time.Duration{
 		0: 0, time.Minute: 0, 3 * time.Minute: 2 * time.Minute, 2 * time.Hour: 2*time.Hour - time.Minute,
 		-time.Hour: 0, -2 * time.Hour: -2 * time.Hour,
 	} {
 		h.dir = coarse{plain, age, 64011}
-		if last, err := l.LastSuccess(t.Context(), h); err != nil || last == nil || last.Ago != want || last.By != "64011" {
+		if last, err := shelf.Last(t.Context(), l, h); err != nil || last == nil || last.Ago != want || last.By != "64011" {
 			t.Errorf("another user's success %v ago is told as %+v, %v", age, last, err)
 		}
 	}
@@ -61,10 +61,9 @@ func TestSuccessToTheMinute(t *testing.T) {
 func TestSuccessLeavesNoMoreThanOne(t *testing.T) {
 	path := t.TempDir() + "/L"
 	l := openDirStyle(t, path)
-	var kept backend.SuccessKeeper = l
 	h := tryDirStyle(t, path).(*hold)
 	late := labels.Succeeded{Number: 1, ID: strings.Repeat("0a", 16), At: 0, Host: "late"}
-	mustWork(t, kept.RecordSuccess(t.Context(), h), h.dir.Mkdir(t.Context(), l.Name+"/"+late.String()), kept.RecordSuccess(t.Context(), h))
+	mustWork(t, shelf.Record(t.Context(), l, h), h.dir.Mkdir(t.Context(), l.Name+"/"+late.String()), shelf.Record(t.Context(), l, h))
 	names, err := h.dir.List(t.Context(), l.Name)
 	names = slices.DeleteFunc(names, func(n string) bool { return !strings.HasPrefix(n, labels.SuccessPrefix) })
 	if err != nil || len(names) != 1 || !strings.HasPrefix(names[0], "done.2."+h.ID()) {
