@@ -33,13 +33,15 @@ func Open(a backend.Address) (backend.Backend, error) {
 
 func newLock(a backend.Address) *lock {
 	mustExist := a.Options["create"] == "no"
-	return &lock{path: a.Path, mustExist: mustExist, network: a.Options["fs"] == "network", Lock: symlinks.Lock{
+	l := &lock{path: a.Path, mustExist: mustExist, network: a.Options["fs"] == "network", Lock: symlinks.Lock{
 		Dir:      &directory{path: a.Path, mustExist: mustExist},
 		Address:  a.Name(),
 		Env:      owner.NewEnv(),
 		OwnUsers: true,
 		Bells:    true,
 	}}
+	l.Use = func(ctx context.Context) (*symlinks.Lock, func(), error) { return &l.Lock, func() {}, l.check(ctx) }
+	return l
 }
 
 // Attempt implements backend.Backend.
@@ -52,30 +54,6 @@ func (l *lock) Attempt(r backend.Request) (backend.Attempt, error) {
 		return nil, err
 	}
 	return &attempt{a, l, dir}, nil
-}
-
-// Inspect implements backend.Backend.
-func (l *lock) Inspect(ctx context.Context) (backend.Report, error) {
-	if err := l.check(ctx); err != nil {
-		return backend.Report{}, err
-	}
-	return l.Lock.Inspect(ctx)
-}
-
-// Break implements backend.Backend.
-func (l *lock) Break(ctx context.Context, id string) error {
-	if err := l.check(ctx); err != nil {
-		return err
-	}
-	return l.Lock.Break(ctx, id)
-}
-
-// NewestToken implements backend.Backend.
-func (l *lock) NewestToken(ctx context.Context) (uint64, error) {
-	if err := l.check(ctx); err != nil {
-		return 0, err
-	}
-	return l.Lock.NewestToken(ctx)
 }
 
 // Search implements finder.Place.

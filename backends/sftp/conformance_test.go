@@ -11,7 +11,6 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
-	"locksmith/backends/owner"
 	"locksmith/test/lab"
 )
 
@@ -31,7 +30,9 @@ var testAddress = backend.Address{Scheme: Scheme, Host: "h", User: "u", Path: "/
 // open opens a lock in the format of nfs:, as swift as the suite wants it, and with leases as
 // short.
 func (f *fake) open(t testing.TB) *lock {
-	return &lock{server: f.server(t, testAddress), Env: owner.NewEnv(), leastAnswer: maxAnswer}
+	l := newLock(f.server(t, testAddress))
+	l.leastAnswer = maxAnswer
+	return l
 }
 
 // openStyle opens a lock of directories.

@@ -18,8 +18,7 @@ func TestList(t *testing.T) {
 	h := backendtest.MustAcquire(t, attemptOf(t, f.open(t)))
 	a := testAddress
 	a.Path = "/"
-	place := f.open(t)
-	place.server = f.server(t, a)
+	place := newLock(f.server(t, a))
 	var found []backend.Listed
 	err := finder.List(t.Context(), place, "", backend.Listing{
 		Others: []backend.Form{symlinks.Form()},

@@ -27,7 +27,9 @@ func Open(a backend.Address, access backend.Access) (backend.Backend, error) {
 	if err := a.CheckOptions(map[string][]string{"create": {"no"}, "style": {"plain", "dir"}}); err != nil {
 		return nil, err
 	}
-	return &lock{server: s, mustExist: a.Options["create"] == "no", Env: owner.NewEnv(), leastLease: minLease, leastAnswer: minAnswer, headPause: headPause}, nil
+	l := newLock(s)
+	l.mustExist, l.leastLease, l.leastAnswer, l.HeadPause = a.Options["create"] == "no", minLease, minAnswer, headPause
+	return l, nil
 }
 
 // headPause is the longest pause between two looks of the first in the queue. Each look is a
@@ -37,19 +39,33 @@ const headPause = 1500 * time.Millisecond
 // A lock is one lock directory on a server, of the same form as that of nfs: on a disk. It
 // implements backend.Backend and backend.Remover.
 type lock struct {
-	owner.Env
-	server    *server
-	mustExist bool
+	symlinks.Lock // opened anew for each use
+	server        *server
+	mustExist     bool
 	// leastLease keeps heartbeats at least a second apart.
 	leastLease  time.Duration
 	leastAnswer time.Duration // how long its server may take for an answer, at least
-	headPause   time.Duration // for the first in the queue; 0: as with nfs:
+}
+
+func newLock(s *server) *lock {
+	l := &lock{server: s, Lock: symlinks.Lock{Env: owner.NewEnv(), Address: s.address.Name(), LeastLease: minLease, Bells: true}}
+	l.Use = func(ctx context.Context) (*symlinks.Lock, func(), error) {
+		u := l.use()
+		if _, err := u.check(ctx); err != nil {
+			u.close()
+			return nil, nil, err
+		}
+		return u.algorithm, u.close, nil
+	}
+	return l
 }
 
 // use returns the lock over its own connection, which use.close ends.
 func (l *lock) use() *use {
 	d := newSymlinkDir(l.server.newSession(l.server.address.OnServer()), l.mustExist)
-	return &use{d, &symlinks.Lock{Dir: d, Address: d.name(), Env: l.Env, HeadPause: l.headPause, LeastLease: minLease, Bells: true}}
+	algorithm := l.Lock
+	algorithm.Dir, algorithm.Use = d, nil
+	return &use{d, &algorithm}
 }
 
 type use struct {
@@ -133,42 +149,11 @@ func (h *hold) Release(ctx context.Context) error {
 	return err
 }
 
-// once calls f with the lock, over a connection for this call alone, after a look at the place.
-func once[T any](ctx context.Context, l *lock, f func(*use) (T, error)) (T, error) {
-	u := l.use()
-	defer u.close()
-	if _, err := u.check(ctx); err != nil {
-		var none T
-		return none, err
-	}
-	return f(u)
-}
-
-// Inspect implements backend.Backend.
-func (l *lock) Inspect(ctx context.Context) (backend.Report, error) {
-	return once(ctx, l, func(u *use) (backend.Report, error) { return u.algorithm.Inspect(ctx) })
-}
-
-// Break implements backend.Backend.
-func (l *lock) Break(ctx context.Context, id string) error {
-	_, err := once(ctx, l, func(u *use) (struct{}, error) { return struct{}{}, u.algorithm.Break(ctx, id) })
-	return err
-}
-
-// NewestToken implements backend.Backend.
-func (l *lock) NewestToken(ctx context.Context) (uint64, error) {
-	return once(ctx, l, func(u *use) (uint64, error) { return u.algorithm.NewestToken(ctx) })
-}
-
 var (
+	_ backend.Backend = (*lock)(nil)
 	_ backend.Remover = (*lock)(nil)
 	_ shelf.Keeper    = (*lock)(nil)
 )
-
-// Exists implements backend.Remover.
-func (l *lock) Exists(ctx context.Context) (bool, error) {
-	return once(ctx, l, func(u *use) (bool, error) { return u.algorithm.Exists(ctx) })
-}
 
 // Remove implements backend.Remover.
 func (l *lock) Remove(ctx context.Context, held backend.Hold) error {
@@ -184,10 +169,9 @@ func (l *lock) Remove(ctx context.Context, held backend.Hold) error {
 }
 
 // OnShelf implements shelf.Keeper.
-func (l *lock) OnShelf(ctx context.Context, held backend.Hold, do func(shelf.Shelf) error) error {
+func (l *lock) OnShelf(ctx context.Context, held backend.Hold, use func(shelf.Shelf) error) error {
 	if h, ok := held.(*hold); ok {
-		return h.use.algorithm.OnShelf(ctx, h.Hold, do)
+		held = h.Hold
 	}
-	_, err := once(ctx, l, func(u *use) (struct{}, error) { return struct{}{}, u.algorithm.OnShelf(ctx, nil, do) })
-	return err
+	return l.Lock.OnShelf(ctx, held, use)
 }

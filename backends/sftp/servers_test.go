@@ -40,7 +40,7 @@ func open(t testing.TB, a backend.Address, access backend.Access) backend.Backen
 		t.Fatal(err)
 	}
 	if l, ok := b.(*lock); ok {
-		l.headPause, l.leastLease = 0, 0
+		l.HeadPause, l.leastLease = 0, 0
 		l.leastAnswer, l.server.dialTime = maxAnswer, 5*time.Minute // this machine may be busy
 	}
 	return b

@@ -113,7 +113,9 @@ func (l *Lock) probe(ctx context.Context, t ticket) error {
 // NewestToken is the method of backend.Backend. It changes the directory of generations
 // first, as step 3 of those who share does: a listing may be older than it looks.
 func (l *Lock) NewestToken(ctx context.Context) (uint64, error) {
-	return generation.Calmly(ctx, l.Address, "look for the newest token", func() (uint64, error) { return l.newest(ctx) })
+	return used(ctx, l, func(l *Lock) (uint64, error) {
+		return generation.Calmly(ctx, l.Address, "look for the newest token", func() (uint64, error) { return l.newest(ctx) })
+	})
 }
 
 func (l *Lock) newest(ctx context.Context) (uint64, error) {

@@ -16,7 +16,9 @@ import (
 // Inspect implements backend.Backend. It changes nothing, and bears that everything changes
 // while it looks.
 func (l *Lock) Inspect(ctx context.Context) (backend.Report, error) {
-	return generation.Calmly(ctx, l.Address, "look at the lock", func() (backend.Report, error) { return l.inspect(ctx) })
+	return used(ctx, l, func(l *Lock) (backend.Report, error) {
+		return generation.Calmly(ctx, l.Address, "look at the lock", func() (backend.Report, error) { return l.inspect(ctx) })
+	})
 }
 
 func (l *Lock) inspect(ctx context.Context) (backend.Report, error) {
@@ -158,6 +160,11 @@ func (l *Lock) sinceWhen(ctx context.Context, h *backend.Holder, n uint64) {
 // Break ends an acquisition, as backend.Backend has it. It removes what carries the id, and nothing
 // else; the holder learns it at its next heartbeat.
 func (l *Lock) Break(ctx context.Context, id string) error {
+	_, err := used(ctx, l, func(l *Lock) (struct{}, error) { return struct{}{}, l.strike(ctx, id) })
+	return err
+}
+
+func (l *Lock) strike(ctx context.Context, id string) error {
 	names, err := l.look(ctx, Reservations)
 	if err != nil && !absent(err) {
 		return l.Fail("list reservations", err)

@@ -14,7 +14,7 @@ import (
 func (l *Lock) Kind(at func(path string) Dir) finder.Kind {
 	return finder.Kind{Place: l.Address, Form: Form(), Look: func(ctx context.Context, f finder.Found) (backend.Report, error) {
 		found := *l
-		found.Dir, found.Address = at(f.Path), f.Address
+		found.Dir, found.Address, found.Use = at(f.Path), f.Address, nil
 		return found.Inspect(ctx)
 	}}
 }

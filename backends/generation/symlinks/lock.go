@@ -25,11 +25,27 @@ type Lock struct {
 	LeastLease time.Duration
 	// OwnUsers: the place has this machine's numbers for users.
 	OwnUsers bool
+	// Use, if not nil, opens the place anew for one call that is neither an attempt's nor a hold's. done
+	// ends that use.
+	Use func(ctx context.Context) (l *Lock, done func(), err error)
 	// Bells: those who use the lock on one host tell each other when they leave it.
 	Bells bool
 }
 
 var _ backend.Locker = (*Lock)(nil)
+
+// used makes one call with the lock, where Use opens it.
+func used[T any](ctx context.Context, l *Lock, call func(*Lock) (T, error)) (result T, err error) {
+	if l.Use == nil {
+		return call(l)
+	}
+	opened, done, err := l.Use(ctx)
+	if err != nil {
+		return result, err
+	}
+	defer done()
+	return call(opened)
+}
 
 // A Dir is the lock directory: the few file-system calls the algorithm makes.
 // Names are relative to it, with "/" between; "." is the directory itself. Errors are

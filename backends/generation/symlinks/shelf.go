@@ -45,11 +45,12 @@ type slips struct {
 }
 
 // OnShelf implements shelf.Keeper.
-func (l *Lock) OnShelf(_ context.Context, held backend.Hold, use func(shelf.Shelf) error) error {
+func (l *Lock) OnShelf(ctx context.Context, held backend.Hold, use func(shelf.Shelf) error) error {
 	if h, ok := held.(*hold); ok {
 		return use(&slips{lock: h.Mine.lock, hold: h})
 	}
-	return use(&slips{lock: l})
+	_, err := used(ctx, l, func(l *Lock) (struct{}, error) { return struct{}{}, use(&slips{lock: l}) })
+	return err
 }
 
 // List implements shelf.Shelf.
