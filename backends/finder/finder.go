@@ -193,6 +193,19 @@ func (d *Directory) has(form backend.Form) bool {
 	return form != nil && !slices.ContainsFunc(form, func(name string) bool { return !d.HasDirectory(name) })
 }
 
+// Files is the search of a kind whose locks are regular files that begin with a text, and nothing else.
+// open returns the lock that is the file at a path.
+func Files(root string, address backend.Name, begin string, open func(path string) backend.Backend) Search {
+	file := func(in *Directory, name string, content func() Content) *Found {
+		if !strings.HasPrefix(content().Text, begin) {
+			return nil
+		}
+		return in.Lock(name)
+	}
+	look := func(ctx context.Context, f Found) (backend.Report, error) { return open(root + f.Path).Inspect(ctx) }
+	return Search{Tree: FileTree{Root: root, Address: string(address)}, Kind: Kind{Place: address, File: file, Look: look}}
+}
+
 // In begins a search in the place of a backend. The caller closes it; after an error it is closed. Of a
 // kind that is no Place the search is empty.
 func In(ctx context.Context, b backend.Backend) (s Search, err error) {

@@ -14,6 +14,7 @@ import (
 	"locksmith/backends"
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
+	"locksmith/backends/finder"
 	"locksmith/backends/owner"
 	"locksmith/backends/shelf"
 	"locksmith/backends/watch"
@@ -147,6 +148,10 @@ func (t table) Inspect(ctx context.Context) (report backend.Report, err error) {
 
 func (t table) OnShelf(_ context.Context, _ backend.Hold, use func(shelf.Shelf) error) error {
 	return t.transact(func(r *row) error { return use(&r.Slips) })
+}
+
+func (t table) Search(context.Context) (finder.Search, error) {
+	return finder.Files(t.path, backend.Name(t.name()), `{"Holder":`, func(path string) backend.Backend { return table{path} }), nil
 }
 
 func (t table) NewestToken(context.Context) (uint64, error) { return 0, backend.ErrNoTokens }

@@ -104,7 +104,7 @@ func All(t testing.TB, s Servers) []Kind {
 	s3 := served(Kind{Title: "s3:", Program: lab.Program(t, "cmd/locksmith-remote"), Tokens: true, Once: true, store: s.S3}, "s3", "",
 		func(path string) string { return s3server.Address(s.S3.Endpoint, path) })
 	table := disk("table", "")
-	table.Program, table.Files, table.List, table.Doctor = example(t), false, false, false
+	table.Program, table.Files, table.Doctor = example(t), false, false
 	return []Kind{local, flock, link, plain, tree, nfs, sftp, ftp, ftpTree, s3, table}
 }
 
