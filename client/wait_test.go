@@ -46,7 +46,8 @@ func TestDeadlineNamesHolder(t *testing.T) {
 			if !errors.As(err, &held) || held.Holder.ID != l.ID() {
 				t.Fatalf("Acquire returns %v, want a HeldError", err)
 			}
-			if text := err.Error(); strings.Count(text, address) != 1 || !strings.Contains(text, "held by ") || !strings.Contains(text, errWork.Error()) {
+			text, _, _ := strings.Cut(err.Error(), "; the helper has not ended yet") // as on a busy machine
+			if strings.Count(text, address) != 1 || !strings.Contains(text, "held by ") || !strings.Contains(text, errWork.Error()) {
 				t.Errorf("the error says %q; want the address once, the holder and the cause", text)
 			}
 		})

@@ -68,7 +68,7 @@ func (h Holder) EndingKept() string {
 // the kernel shows, and never on a record, because anybody may have written that.
 func (h Holder) KeptBy() (who, end string) {
 	if len(h.Kept) == 0 {
-		return "the kernel keeps it until that ends", ""
+		return "the kernel keeps it for a process that cannot be seen from here", ""
 	}
 	words := strings.Trim(fmt.Sprint(h.Kept), "[]")
 	return "the kernel keeps it for pid " + strings.ReplaceAll(words, " ", ", "), "kill " + words

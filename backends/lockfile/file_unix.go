@@ -35,8 +35,8 @@ func Create(path string) (*File, error) {
 // closed are the rights of all users but the owner.
 const closed = 0o077
 
-// Share lets others read a file of Create, as far as the umask says. The group of a directory that is
-// the group's may read it in any case.
+// Share lets others read a file of Create, as far as the umask says, and the group of a directory that
+// is the group's (ofGroup).
 func (f *File) Share() error {
 	mode := markedMode&^umask() | f.ofGroup(markedMode)
 	if mode&closed == 0 {
@@ -45,17 +45,24 @@ func (f *File) Share() error {
 	return f.Chmod(mode)
 }
 
-// ofGroup returns which of these rights the file's group has whatever the umask: all, if the directory is
-// that group's to write to. Otherwise a user whose umask is 077 could die there and leave a lock that
-// nobody else of the group can look at, and so nobody takes.
+// ofGroup returns which of these rights the file's group has whatever the umask: all, in a directory that
+// was declared to be that group's to write to, by set-group-ID, and not everybody's. Otherwise a user
+// whose umask is 077 could die there and leave a lock that nobody else of the group can look at, and so
+// nobody takes.
 func (f *File) ofGroup(rights uint32) uint32 {
+	if umask()&rights&groupRights == 0 {
+		return 0 // they are there already
+	}
+	const groups, of = unix.S_ISGID | unix.S_IWGRP, unix.S_ISGID | unix.S_IWGRP | unix.S_IWOTH
 	var dir unix.Stat_t
 	it, err := f.stat()
-	if err != nil || unix.Stat(filepath.Dir(f.path), &dir) != nil || uint32(dir.Mode)&unix.S_IWGRP == 0 || it.Gid != dir.Gid {
+	if err != nil || unix.Stat(filepath.Dir(f.path), &dir) != nil || uint32(dir.Mode)&of != groups || it.Gid != dir.Gid {
 		return 0
 	}
-	return rights & 0o070
+	return rights & groupRights
 }
+
+const groupRights = 0o070
 
 // umask is the umask of this process. To read it is to set it: what another thread makes at that
 // moment is closed to others.

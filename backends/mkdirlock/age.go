@@ -16,28 +16,35 @@ import (
 // A placeClock is the clock of the lock's place, as it was once seen. A server shows it by the time of a
 // directory that is made for a moment, so it is asked once for all that is listed or looked at again.
 type placeClock struct {
-	mu    sync.Mutex
-	asked bool
-	seen  dirs.Entry    // without a time if the place does not tell
-	at    time.Duration // after seen, by this machine's clock
+	mu     sync.Mutex
+	seen   dirs.Entry // without a time: not yet
+	at     time.Duration
+	silent map[string]bool // where a directory cannot be made, or none was made in time
 }
 
-// now is what time it is in the place, at least. An error that may pass is not remembered.
-func (c *placeClock) now(ask func() (dirs.Entry, error)) (now dirs.Entry, known bool) {
+// askTime is how long a look waits to be told the time: it has something to tell without it.
+const askTime = 5 * time.Second
+
+// now is what time it is in the place, at least. A directory in is asked once.
+func (c *placeClock) now(ctx context.Context, in string, ask func(context.Context) (dirs.Entry, error)) (now dirs.Entry, known bool) {
 	if c == nil {
 		c = &placeClock{}
 	}
 	c.mu.Lock()
-	now, at, asked := c.seen, c.at, c.asked
+	now, at, silent := c.seen, c.at, c.silent[in]
 	c.mu.Unlock()
-	if !asked {
-		seen, err := ask() // without the mutex: the server may hang
-		if err != nil && dirs.Passing(err) {
-			return dirs.Entry{}, false
-		}
-		now, at = seen, clock.Boot{}.Now()
+	if now.Modified.IsZero() && !silent {
+		ctx, cancel := context.WithTimeout(ctx, askTime)
+		defer cancel()
+		now, _ = ask(ctx) // without the mutex: the server may hang
+		at = clock.Boot{}.Now()
 		c.mu.Lock()
-		c.asked, c.seen, c.at = true, now, at
+		if c.seen, c.at = now, at; now.Modified.IsZero() {
+			if c.silent == nil {
+				c.silent = map[string]bool{}
+			}
+			c.silent[in] = true
+		}
 		c.mu.Unlock()
 	}
 	if now.Modified.IsZero() {
@@ -57,7 +64,7 @@ func (l *Lock) placeTime(ctx context.Context, dir dirs.StatDir) (now dirs.Entry,
 	if l.Style == DirStyle { // others take the probe for an empty reservation and nothing else
 		in, probe = l.Name, labels.ReservationPrefix+labels.Ticket{Lease: owner.MinLease, ID: l.NewID()}.String()
 	}
-	return l.clock.now(func() (dirs.Entry, error) {
+	return l.clock.now(ctx, in, func(ctx context.Context) (dirs.Entry, error) {
 		_, seen, err := dirs.ListWithNow(ctx, dir, in, probe, l.fail)
 		return seen, err
 	})

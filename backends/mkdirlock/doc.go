@@ -34,7 +34,7 @@
 //	L/lock/s.<ticket>/         shared, or waiting for x to go
 //	L/fence.<n>                the newest is the fencing token
 //	L/done.<n>.…               the last success (shelf.go); no part of the lock
-//	L/broken.<lease>-<id>.…    who broke that acquisition by hand (note.go); no part of the lock
+//	L/broken.<lease>-<id>.…    who broke that acquisition by hand (shelf.go); no part of the lock
 //
 // An empty L/lock is free. To acquire it exclusively, rename the reservation to it and
 // make sure that the entry is there. To share it, make an entry in it, so that it is not

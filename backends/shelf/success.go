@@ -2,7 +2,6 @@ package shelf
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -77,10 +76,11 @@ func Record(ctx context.Context, k Keeper, h backend.Hold) error {
 		if err := s.Write(ctx, "record the success", &ours); err != nil {
 			return err
 		}
-		if all, err := s.List(ctx); err == nil { // ours is on record; the next one tries again
-			_ = Forget(ctx, s, slices.DeleteFunc(all, func(s Slip) bool {
-				return s.Note.ID != "" || s.Name == ours.Name || s.Number > ours.Number && !s.Void
-			}))
+		all, err := s.List(ctx)
+		for _, old := range all {
+			if err == nil && old.Note.ID == "" && old.Name != ours.Name && (old.Number <= ours.Number || old.Void) {
+				_ = s.Remove(ctx, "remove an older success", old) // ours is on record; the next one tries again
+			}
 		}
 		return nil
 	})

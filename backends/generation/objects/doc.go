@@ -4,8 +4,8 @@
 //	g.<N>        generation N = 1, 2, 3…, 20 digits; its content is its holder's ticket. N is the fencing token
 //	r.<ticket>   reservation: the record of who made it; also a place in the queue
 //	b.<ticket>   the last heartbeat of who made the reservation; none before the first
-//	s.<N>-<id>   the holder of generation N succeeded (success.go); no part of the lock
-//	broken.<lease>-<id>  who broke that acquisition by hand (note.go); no part of the lock
+//	s.<N>-<id>   the holder of generation N succeeded (shelf.go); no part of the lock
+//	broken.<lease>-<id>  who broke that acquisition by hand (shelf.go); no part of the lock
 //	x.<ticket>   never made: its removal tells who may remove objects (mayRemove)
 //
 // It is the algorithm of package generation, as that of nfs: (package symlinks), with these

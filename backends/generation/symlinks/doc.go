@@ -6,8 +6,8 @@
 //	R/s.<ticket>/<ticket>/          shared directory, one entry for each member
 //	R/t.<ticket>/<ticket>/          a shared directory in the making; a place in the queue
 //	R/i.<ticket> -> record          who that is: read by readlink, never opened
-//	R/d.<N>-<id> -> record          the holder of generation N succeeded (success.go); no part of the lock
-//	R/broken.<lease>-<id> -> note   who broke that acquisition by hand (note.go); no part of the lock
+//	R/d.<N>-<id> -> record          the holder of generation N succeeded (shelf.go); no part of the lock
+//	R/broken.<lease>-<id> -> note   who broke that acquisition by hand (shelf.go); no part of the lock
 //
 // Package generation says what an attempt does with them. Creating a symbolic link has exactly
 // one winner.

@@ -74,7 +74,7 @@ const (
 	ReservationPrefix = "r."
 	FencePrefix       = "fence."
 	LockName          = "lock"    // in dir style
-	ProbePrefix       = "probe."  // of reap
+	ProbePrefix       = "probe."  // of who asks for the time of the place
 	ScratchPrefix     = "doctor." // of doctor
 )
 
@@ -129,7 +129,7 @@ func IsDirStyle(e dirs.Entry) bool {
 	return e.Name == LockName || IsFence(e.Name) || IsSlip(e.Name) || reservation && strings.HasPrefix(e.Name, ReservationPrefix)
 }
 
-// IsScratch reports that reap or doctor made a directory.
+// IsScratch reports that a directory was made to ask for the time, or by doctor.
 func IsScratch(name string) bool {
 	for _, prefix := range []string{ProbePrefix, ScratchPrefix} {
 		if id, ok := strings.CutPrefix(name, prefix); ok && owner.IsID(id) {

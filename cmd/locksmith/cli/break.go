@@ -61,7 +61,7 @@ func (a *app) breakLock() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		b.args = args
+		b.args, b.bare = args, !slices.ContainsFunc([]string{"id", "force", "left-by", "reason", "events", "watch"}, f.Changed)
 		return a.conclusion(&b, b.run(ctx, lock))
 	})
 	return c
@@ -74,6 +74,7 @@ type breaking struct {
 	clock  clock.Clock
 	kinds  backends.Kinds
 	args   []string
+	bare   bool // no flag says what to do: the command is status
 	id     string
 	force  bool
 	leftBy flags.Number  // --left-by
@@ -140,7 +141,7 @@ func (b *breaking) run(ctx context.Context, lock string) error {
 		return nil
 	case b.force && !b.leftBy.Given && len(all) == 1 && all[0].ID == "" && all[0].Sign != "":
 		return b.clear(ctx, all[0])
-	case !b.force && !b.leftBy.Given:
+	case b.bare:
 		b.result.State = s.State
 		if b.list(s, b.tell); b.asJSON {
 			b.list(s, tellError)
@@ -184,7 +185,7 @@ func (b *breaking) meant(all []show.Participant) (show.Participant, error) {
 // offer shows who is there, and how to break each.
 func (b *breaking) offer(s show.Lock) error {
 	b.list(s, tellError)
-	return flags.Usagef("--id is missing: it says who of those above is meant")
+	return flags.Usagef("--id is missing or empty: it says who of those above is meant")
 }
 
 // list tells who is there, as status does, and the id of each.

@@ -255,7 +255,7 @@ func met() func(lock string) bool {
 		if failed {
 			return false
 		}
-		m := memory.Of(lock, func(error) { failed = true })
+		m := memory.Of(lock, func(err error) { failed = failed || errors.Is(err, memory.ErrHung) })
 		return m != nil && backend.MetForeign(m)
 	}
 }

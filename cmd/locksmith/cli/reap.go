@@ -70,7 +70,11 @@ func (a *app) reap() *cobra.Command {
 			return a.out.JSON(map[string]any{"places": places})
 		}
 		for i, p := range places {
-			p.Print(&a.out, quiet, reapCommand(c.Flags(), args[i], reaping.Names), reapOne(c.Flags(), args[i]))
+			one := ""
+			if !reaping.Remove && reaping.Names == "" {
+				one = reapOne(c.Flags(), args[i])
+			}
+			p.Print(&a.out, quiet, reapCommand(c.Flags(), args[i], reaping.Names), one)
 		}
 		return nil
 	})

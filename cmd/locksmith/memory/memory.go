@@ -74,7 +74,8 @@ type files struct {
 // answerTime is how long a home directory on a server may take to answer.
 const answerTime = 10 * time.Second
 
-var errHung = errors.New("its place does not answer")
+// ErrHung says that where tries remember does not answer. No other call is made to it.
+var ErrHung = errors.New("its place does not answer")
 
 // Load implements watch.Store.
 func (f *files) Load() (string, error) {
@@ -94,12 +95,12 @@ func (f *files) Save(text string) error {
 func within[T any](f *files, call func() (T, error)) (T, error) {
 	var none T
 	if f.hung {
-		return none, errHung
+		return none, ErrHung
 	}
 	d := detached.Go(call)
 	if !d.Await(context.Background(), clock.Runtime{}, answerTime, 0) {
 		f.hung = true
-		return none, errHung
+		return none, ErrHung
 	}
 	return d.Result()
 }

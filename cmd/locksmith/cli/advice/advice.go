@@ -46,10 +46,16 @@ func (x Adviser) Explain(p show.Participant) Answer {
 		return ofKernel(p, state)
 	case p.ID == "" && p.Sign == "":
 		return Answer{cmp.Or(p.Note, "it has no id"), "not known: nothing says whose it is", cmp.Or(p.Advice, "remove it by hand when nobody uses it: it has no id")}
+	case p.ID == "" && state.Condition == condition.Dead:
+		return Answer{"it is dead: whoever comes next takes the lock", "yes: that is proven", x.Command("--force")}
 	case p.ID == "" && state.Proven:
 		return Answer{cmp.Or(why, "it lives"), "no: it lives; only if it does not use the lock", x.Command("--force")}
 	case p.ID == "":
 		return Answer{cmp.Or(p.Note, "it has no id"), "not known: nothing says whose it is; only if nobody uses it", x.Command("--force")}
+	case isHelper && p.Waits && len(p.Record.Stopped()) == 0:
+		a := ofHelper(p.Record, why)
+		a.Safe = "no: it waits, and lives"
+		return a
 	case isHelper:
 		return ofHelper(p.Record, why)
 	case why != "":

@@ -64,8 +64,8 @@ func (m *metrics) Add(l Lock, err error) {
 	if n := max(len(l.Waiters), l.AtLeast); n > 0 || l.Waiters != nil {
 		m.sample(waiters, lock, n)
 	}
-	if len(l.Waiters) > 0 {
-		m.sample(waitSeconds, lock, seconds(oldest(l.Waiters)))
+	if ms := oldest(l.Waiters); ms > 0 { // else it is not known, or there is none
+		m.sample(waitSeconds, lock, seconds(ms))
 	}
 	if l.Success != nil {
 		m.sample(successSeconds, lock, seconds(l.Success.AgoMS))
