@@ -155,18 +155,19 @@ func (s *session) lastMoment() time.Duration { return s.confirmed + protocol.Sto
 // moment has passed and no heartbeat has failed, this process was stopped. Then the answer must come
 // by the end of the lease; if the lock is kept, by a quarter of a lease from now, if that is later.
 func (s *session) beat(ctx context.Context) error {
-	limit, err := s.answerBy()
+	now := s.now()
+	limit, err := s.answerBy(now)
 	if err != nil {
 		return err
 	}
-	sent, err := s.send(ctx, limit)
+	sent, err := s.send(ctx, now, limit)
 	return s.settle(ctx, sent, limit, err)
 }
 
-// answerBy is until when a heartbeat that is sent now may be answered. If that time is over and the
-// last heartbeat failed, answerBy returns the loss.
-func (s *session) answerBy() (time.Duration, error) {
-	now, limit := s.now(), s.lastMoment()
+// answerBy is until when a heartbeat that is sent now may be answered. If the last moment has passed and
+// the last heartbeat failed, answerBy returns the loss.
+func (s *session) answerBy(now time.Duration) (time.Duration, error) {
+	limit := s.lastMoment()
 	switch {
 	case now < limit:
 		return limit, nil
@@ -180,9 +181,9 @@ func (s *session) answerBy() (time.Duration, error) {
 	return limit, nil
 }
 
-// send sends a heartbeat, and returns when it was sent and how it ended.
-func (s *session) send(ctx context.Context, limit time.Duration) (sent time.Duration, err error) {
-	sent = s.now()
+// send sends a heartbeat, and returns when the last one was sent that it took, and how that ended.
+func (s *session) send(ctx context.Context, now, limit time.Duration) (sent time.Duration, err error) {
+	sent = now
 	// The call's context ends after a quarter of the lease. If the connection has gone silent, that
 	// leaves time for a heartbeat over another connection.
 	_, err = s.call(ctx, limit-sent, s.lease/4, s.hold.Heartbeat)
