@@ -17,8 +17,8 @@ import (
 // directory that is made for a moment, so it is asked once for all that is listed or looked at again.
 type placeClock struct {
 	mu     sync.Mutex
-	seen   dirs.Entry // without a time: not yet
-	at     time.Duration
+	seen   dirs.Entry      // without a time: it was not seen yet
+	at     time.Duration   // after it was seen, by this machine's clock
 	silent map[string]bool // where a directory cannot be made, or none was made in time
 }
 
@@ -38,20 +38,27 @@ func (c *placeClock) now(ctx context.Context, in string, ask func(context.Contex
 		defer cancel()
 		now, _ = ask(ctx) // without the mutex: the server may hang
 		at = clock.Boot{}.Now()
-		c.mu.Lock()
-		if c.seen, c.at = now, at; now.Modified.IsZero() {
-			if c.silent == nil {
-				c.silent = map[string]bool{}
-			}
-			c.silent[in] = true
-		}
-		c.mu.Unlock()
+		c.told(in, now, at)
 	}
 	if now.Modified.IsZero() {
 		return now, false
 	}
 	now.Modified = now.Modified.Add(clock.Boot{}.Now() - at)
 	return now, true
+}
+
+// told notes the answer that came from a directory.
+func (c *placeClock) told(in string, now dirs.Entry, at time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case !now.Modified.IsZero():
+		c.seen, c.at = now, at
+	case c.silent == nil:
+		c.silent = map[string]bool{in: true}
+	default:
+		c.silent[in] = true
+	}
 }
 
 // placeTime is what time it is in the lock's place by its own clock, at least; not known where this user may
@@ -61,8 +68,8 @@ func (l *Lock) placeTime(ctx context.Context, dir dirs.StatDir) (now dirs.Entry,
 		return dirs.Entry{Modified: l.Today(), Precise: true}, true
 	}
 	in, probe := path.Dir(l.Name), labels.ProbePrefix+l.NewID()
-	if l.Style == DirStyle { // others take the probe for an empty reservation and nothing else
-		in, probe = l.Name, labels.ReservationPrefix+labels.Ticket{Lease: owner.MinLease, ID: l.NewID()}.String()
+	if l.Style == DirStyle {
+		in, probe = l.Name, labels.ReservationPrefix+l.probe().String()
 	}
 	return l.clock.now(ctx, in, func(ctx context.Context) (dirs.Entry, error) {
 		_, seen, err := dirs.ListWithNow(ctx, dir, in, probe, l.fail)

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"locksmith/backends/mkdirlock/labels"
+	"locksmith/backends/owner"
 )
 
 // lock is the directory that holds the entries.
@@ -41,6 +42,10 @@ func (l *Lock) parseReservation(name string) (labels.Ticket, bool) {
 	}
 	return labels.ParseTicket(rest)
 }
+
+// probe is the ticket of a directory that is made for a moment beside a lock in dir style, to change a
+// listing or to be told the time. Others take it for an empty reservation and nothing else.
+func (l *Lock) probe() labels.Ticket { return labels.Ticket{Lease: owner.MinLease, ID: l.NewID()} }
 
 // reservationsIn returns the tickets of the reservations among these names in the directory
 // around.

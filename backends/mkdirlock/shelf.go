@@ -74,10 +74,8 @@ func (s *slips) Now(ctx context.Context) (time.Time, error) {
 	if !ok {
 		return time.Time{}, s.lock.Address.Usage("look for the last success", "this place does not tell times", "use another kind of lock")
 	}
-	// Others take the probe for an empty reservation and nothing else.
-	probe := labels.ReservationPrefix + labels.Ticket{Lease: owner.MinLease, ID: s.lock.NewID()}.String()
 	var err error
-	s.entries, s.now, err = dirs.ListWithNow(ctx, dir, s.lock.Name, probe, s.lock.fail)
+	s.entries, s.now, err = dirs.ListWithNow(ctx, dir, s.lock.Name, labels.ReservationPrefix+s.lock.probe().String(), s.lock.fail)
 	var names []string
 	for _, e := range s.entries {
 		names = append(names, e.Name)

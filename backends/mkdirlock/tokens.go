@@ -8,7 +8,6 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/mkdirlock/labels"
-	"locksmith/backends/owner"
 	"locksmith/backends/tokens"
 	"locksmith/protocol"
 )
@@ -122,8 +121,7 @@ func (l *Lock) NewestToken(ctx context.Context) (uint64, error) {
 	}
 	dir := l.NewDir()
 	defer dir.Close()
-	// Others take the probe for an empty reservation and nothing else.
-	probe := l.reservation(labels.Ticket{Lease: owner.MinLease, ID: l.NewID()})
+	probe := l.reservation(l.probe())
 	made := dir.Mkdir(ctx, probe)
 	removed := dir.Rmdir(ctx, probe)
 	if made != nil && removed != nil {
