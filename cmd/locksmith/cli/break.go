@@ -143,9 +143,11 @@ func (b *breaking) run(ctx context.Context, lock string) error {
 		return b.clear(ctx, all[0])
 	case b.bare:
 		b.result.State = s.State
-		if b.list(s, b.tell); b.asJSON {
-			b.list(s, tellError)
+		tell := b.tell
+		if b.asJSON {
+			tell = tellError
 		}
+		b.list(s, tell)
 		return nil
 	case !slices.ContainsFunc(all, func(p show.Participant) bool { return !p.OfKernel }):
 		b.list(s, tellError)

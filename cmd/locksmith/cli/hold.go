@@ -47,7 +47,7 @@ func (a *app) holdAs(o *holding) *cobra.Command {
 	c.Flags().BoolVar(&o.beats, "beats", false, "print a BEAT line after each heartbeat")
 	c.Flags().BoolVar(&o.again, "again", false, "read requests for one lock after another; see the protocol")
 	c.Flags().BoolVar(&o.asks, "ask", false, "after each refusal print a line BUSY, and read from the pipe on standard input how to wait: PAUSE ms=N, PAUSE usual=1 ms=N or END")
-	flags.Group(c.Flags(), flags.ForPrograms, "stdin", "parent", "beats", "again", "ask")
+	flags.Group(c, flags.ForPrograms, "stdin parent beats again ask")
 	c.RunE = func(_ *cobra.Command, args []string) error { return a.runHold(o, args) }
 	return c
 }

@@ -2,7 +2,7 @@ package flags
 
 import (
 	"fmt"
-	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -14,45 +14,42 @@ const (
 	Rarely      = "Flags that are rarely needed:"
 )
 
-// titles are in the order of help.
-var titles = [...]string{ForPrograms, Rarely}
-
-// titled is the annotation of a flag with its title.
-const titled = "title"
-
-// Group puts flags under a title.
-func Group(f *pflag.FlagSet, title string, names ...string) {
-	for _, name := range names {
-		f.Lookup(name).Annotations = map[string][]string{titled: {title}}
+// Group puts flags of a command under a title. names have spaces between them. They are looked up by
+// help alone, because other runs of the command have no use for them.
+func Group(c *cobra.Command, title, names string) {
+	if c.Annotations == nil {
+		c.Annotations = map[string]string{}
 	}
+	c.Annotations[title] = names
 }
 
 // ShowGroups makes the usage of all commands show flags under their titles.
 func ShowGroups(root *cobra.Command) {
 	usual := root.UsageFunc()
 	root.SetUsageFunc(func(c *cobra.Command) error {
-		var groups [len(titles)]pflag.FlagSet
-		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
-			for i := range titles {
-				if slices.Contains(f.Annotations[titled], titles[i]) && !f.Hidden {
-					groups[i].AddFlag(f)
-				}
+		titles := []string{ForPrograms, Rarely}
+		var groups []*pflag.FlagSet
+		for _, title := range titles {
+			g := &pflag.FlagSet{SortFlags: true}
+			for name := range strings.FieldsSeq(c.Annotations[title]) {
+				g.AddFlag(c.Flags().Lookup(name))
 			}
-		})
-		hide(groups[:], true)
+			groups = append(groups, g)
+		}
+		hide(groups, true)
 		err := usual(c)
-		hide(groups[:], false)
-		for i, title := range titles {
-			if groups[i].HasFlags() {
-				fmt.Fprintf(c.OutOrStderr(), "\n%s\n%s", title, groups[i].FlagUsages())
+		hide(groups, false)
+		for i, g := range groups {
+			if g.HasFlags() {
+				fmt.Fprintf(c.OutOrStderr(), "\n%s\n%s", titles[i], g.FlagUsages())
 			}
 		}
 		return err
 	})
 }
 
-func hide(groups []pflag.FlagSet, hidden bool) {
-	for i := range groups {
-		groups[i].VisitAll(func(f *pflag.Flag) { f.Hidden = hidden })
+func hide(groups []*pflag.FlagSet, hidden bool) {
+	for _, g := range groups {
+		g.VisitAll(func(f *pflag.Flag) { f.Hidden = hidden })
 	}
 }

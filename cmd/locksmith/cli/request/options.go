@@ -75,7 +75,7 @@ func (o *Options) Add(c *cobra.Command, p Program) {
 	f.BoolVarP(&o.Quiet, "quiet", "q", false, "do not say that the lock is held, nor that we wait, unless nothing is going to free it")
 	f.StringVar(&o.logLevel, "log-level", "warn", "trace, debug, info, warn, error or off (these two do not tell of waiting)")
 	f.StringVar(&o.logFormat, "log-format", "text", "text or json")
-	flags.Group(f, flags.Rarely, "poll", "slow", "refresh", "release-timeout", "strict", "respite", "log-level", "log-format")
+	flags.Group(c, flags.Rarely, "poll slow refresh release-timeout strict respite log-level log-format")
 }
 
 // LogAs makes the log that of other options.
