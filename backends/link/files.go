@@ -88,7 +88,7 @@ func parse(text string) content {
 	if len(text) > finder.MaxText {
 		return content{lockfile.Content{Text: text}, "it is too long for one of ours"}
 	}
-	c := content{Content: lockfile.Parse(text, isBlank)}
+	c := content{Content: lockfile.Parse(text, isBlank, false)}
 	if c.Record != nil && !owner.IsID(c.Record.ID) {
 		c.Record = nil // its id would become part of names
 	}

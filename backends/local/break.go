@@ -72,7 +72,7 @@ func (l *Lock) breakFile(f File, meant func(content) bool) error {
 	if err != nil {
 		return err
 	}
-	c, err := read(f) // read with the kernel lock in hand: the maker has finished writing
+	c, err := l.read(f) // read with the kernel lock in hand: the maker has finished writing
 	switch {
 	case err != nil:
 		return err

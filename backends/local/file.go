@@ -42,7 +42,7 @@ type content struct {
 }
 
 // read returns what the file holds.
-func read(f File) (content, error) {
+func (l *Lock) read(f File) (content, error) {
 	st, err := f.Stat()
 	if err != nil {
 		return content{}, err
@@ -51,7 +51,7 @@ func read(f File) (content, error) {
 	if err != nil {
 		return content{}, err
 	}
-	c := parse(text)
+	c := parse(text, l.binary)
 	c.stat = st
 	if c.Record != nil {
 		c.Record.Keeper = st.User
@@ -59,11 +59,12 @@ func read(f File) (content, error) {
 	return c, nil
 }
 
-func parse(text string) content {
+// parse parses the text of a lock file. With inBinary the address says that pids are so.
+func parse(text string, inBinary bool) content {
 	if len(text) > lockfile.MaxText {
 		return content{Content: lockfile.Content{Text: text}, note: "the lock file is too long for one of ours"}
 	}
-	c := content{Content: lockfile.Parse(text, unicode.IsSpace)}
+	c := content{Content: lockfile.Parse(text, unicode.IsSpace, inBinary)}
 	switch {
 	case text == "":
 		c.note = "the lock file is empty: flock(1) or another tool may have left it"

@@ -122,7 +122,7 @@ func (l *Lock) report(here owner.Place) (backend.Report, error) {
 		return backend.Report{}, l.openError(err)
 	}
 	defer f.Close()
-	c, err := read(f)
+	c, err := l.read(f)
 	if err != nil {
 		return backend.Report{}, l.fail("read lock file", err)
 	}

@@ -56,7 +56,7 @@ func justMade(f File) (content, bool, error) {
 	if err != nil || st.Size > 0 {
 		return content{}, false, err
 	}
-	c := parse("")
+	c := parse("", false)
 	c.stat = st
 	return c, c.unfinished(), nil
 }
@@ -69,7 +69,7 @@ func (a *attempt) lockAndRead(f File) (observation, error) {
 	if err != nil {
 		return observation{}, err
 	}
-	c, err := read(f)
+	c, err := a.lock.read(f)
 	return observation{content: c, locked: !free, watched: a.toWatch(c)}, err
 }
 

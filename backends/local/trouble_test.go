@@ -15,6 +15,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/backendtest"
 	"locksmith/backends/clock"
+	"locksmith/backends/process"
 	"locksmith/protocol"
 )
 
@@ -146,6 +147,17 @@ func TestUnreadableLockFile(t *testing.T) {
 	mustRelease(t, mustHold(t, waiter))
 }
 
+// digits is the pid in binary of no process, of bytes that are digits.
+func digits(t *testing.T) string {
+	for pid := 0x3130; pid <= 0x3139; pid++ {
+		if (process.Process{PID: pid}).Gone() {
+			return string(binary.NativeEndian.AppendUint32(nil, uint32(pid)))
+		}
+	}
+	t.Fatal("each pid of digits is that of a process")
+	return ""
+}
+
 // TestBinaryPID: with ?pid=binary we read the pid of a program that keeps it in binary, and it reads
 // ours. Without the option its file is refused.
 func TestBinaryPID(t *testing.T) {
@@ -155,6 +167,12 @@ func TestBinaryPID(t *testing.T) {
 	mustFail(t, try(path, nil), protocol.CannotCreate, "in binary")
 	l, err := Open(backend.Address{Scheme: Scheme, Path: path, Options: map[string]string{"pid": "binary"}})
 	backendtest.MustWork(t, err)
+	for _, pid := range []string{string(dead), digits(t)} {
+		backendtest.MustWork(t, os.WriteFile(path, []byte(pid), 0o644))
+		a, err := l.Attempt(backendtest.Request())
+		backendtest.MustWork(t, err)
+		mustRelease(t, mustAcquire(t, a))
+	}
 	a, err := l.Attempt(backendtest.Request())
 	backendtest.MustWork(t, err)
 	h := mustAcquire(t, a)

@@ -85,7 +85,7 @@ func (a *attempt) mustQueue(f File) bool {
 // isUnchanged reports whether the path still names this file, with the content that the last look
 // saw.
 func (a *attempt) isUnchanged(f File) bool {
-	c, err := read(f)
+	c, err := a.lock.read(f)
 	return err == nil && c.Text == a.seen.content.Text && f.Named() == nil
 }
 

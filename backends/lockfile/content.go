@@ -55,17 +55,22 @@ func (c Content) Rest() string {
 const NoBinary = "a program keeps its pid there in binary: it would take a record of ours for the pid of nobody, and remove the lock"
 
 // Parse parses what Format or FormatBinary wrote, or another tool's pid: in decimal with blanks around
-// it, or as the four bytes of a C int.
-func Parse(text string, isBlank func(rune) bool) Content {
+// it, or as the four bytes of a C int. With inBinary it is known to be such an int. Otherwise four bytes
+// that may be a decimal pid are none: programs in C write that together with the zero at its end, and
+// "123\x00" need not be pid 3355185.
+func Parse(text string, isBlank func(rune) bool, inBinary bool) Content {
 	c := Content{Text: text}
 	if pid, rest, ok := binaryPID(text); ok {
-		c.Binary = true
-		if r, err := owner.ParseRecord(rest); err == nil && r.Helper.PID == pid {
-			c.Record = &r
-		} else if len(text) == sizeOfPID {
-			c.PID = pid
+		r, err := owner.ParseRecord(rest)
+		if ours := err == nil && r.Helper.PID == pid; ours || inBinary || !mayBeDecimal(text[:sizeOfPID]) {
+			c.Binary = true
+			if ours {
+				c.Record = &r
+			} else if len(text) == sizeOfPID {
+				c.PID = pid
+			}
+			return c
 		}
-		return c
 	}
 	first, rest, _ := strings.Cut(text, "\n")
 	pid, err := strconv.Atoi(strings.TrimFunc(first, isBlank))
@@ -110,19 +115,18 @@ func tclOwner(text string) (host string, pid int, ok bool) {
 }
 
 // binaryPID reads a pid as kermit, and programs with pack("i", $$), write it, and returns what
-// FormatBinary has put behind it. One byte of such a pid is zero, because pids are small. Programs in C
-// that write a decimal pid together with the zero at its end make four such bytes, too: "123\x00" is not
-// pid 3355185.
+// FormatBinary has put behind it. One byte of such a pid is zero, because pids are small.
 func binaryPID(text string) (pid int, rest string, ok bool) {
 	if len(text) < sizeOfPID || len(text) > sizeOfPID && text[sizeOfPID] != '\n' {
 		return 0, "", false
 	}
-	head, rest := text[:sizeOfPID], text[sizeOfPID:]
-	if _, err := strconv.Atoi(strings.Trim(head, "\x00 \t\r\n")); err == nil {
-		return 0, "", false
-	}
-	n := binary.NativeEndian.Uint32([]byte(head))
-	return int(n), strings.TrimPrefix(rest, "\n"), n > 0 && n <= process.MaxPID
+	n := binary.NativeEndian.Uint32([]byte(text[:sizeOfPID]))
+	return int(n), strings.TrimPrefix(text[sizeOfPID:], "\n"), n > 0 && n <= process.MaxPID
+}
+
+func mayBeDecimal(text string) bool {
+	_, err := strconv.Atoi(strings.Trim(text, "\x00 \t\r\n"))
+	return err == nil
 }
 
 // Holds reports whether the file holds the record of the acquisition with this id.

@@ -95,9 +95,27 @@ func TestParse(t *testing.T) {
 		holds bool
 	}{text: {0, true}, "1" + text: {}, inBinary: {0, true}, inBinary[:5]: {}, "\x01" + inBinary: {}, "\x01" + inBinary[1:]: {}, " 17 \n\n": {17, false}, "17\nhost\n": {}, "0\n": {}, "": {},
 		string(binary.NativeEndian.AppendUint32(nil, 1234567)): {1234567, false}, "\x00\x00\x00\x00": {}, "123\x00": {}, "17\n\x00": {}, "\x00007": {}, "\xff\xff\xff\xff": {}, "123\n": {123, false}, "web3": {}} {
-		if c := Parse(s, unicode.IsSpace); c.PID != want.pid || c.Holds("1") != want.holds || c.Text != s {
+		if c := Parse(s, unicode.IsSpace, false); c.PID != want.pid || c.Holds("1") != want.holds || c.Text != s {
 			t.Errorf("the content %q is read as pid %d, record %v, its id is 1: %v; want pid %d, and that its id is 1: %v", s, c.PID, c.Record, c.Holds("1"), want.pid, want.holds)
 		}
+	}
+}
+
+// TestDigitsInBinary: the bytes of a pid may be digits. What we wrote is known by its record, and of another
+// program's the address has to say what they are.
+func TestDigitsInBinary(t *testing.T) {
+	r := backendtest.Request().Owner
+	r.ID, r.Helper.PID = "1", 0x3130 // 12592: "01" and two zeros
+	ours, err := FormatBinary(r)
+	backendtest.MustWork(t, err)
+	if c := Parse(ours, unicode.IsSpace, false); !c.Holds("1") || !c.Binary {
+		t.Errorf("%q is read as %+v", ours, c)
+	}
+	if c := Parse(ours[:sizeOfPID], unicode.IsSpace, false); c.PID != 0 || c.Binary {
+		t.Errorf("%q is read as %+v", ours[:sizeOfPID], c)
+	}
+	if c := Parse(ours[:sizeOfPID], unicode.IsSpace, true); c.PID != r.Helper.PID || !c.Binary {
+		t.Errorf("%q, said to be in binary, is read as %+v", ours[:sizeOfPID], c)
 	}
 }
 
@@ -120,7 +138,7 @@ func TestTclOwner(t *testing.T) {
 		if here.PIDNS != process.FirstPIDNS {
 			c.want = owner.Unknown
 		}
-		if v := Parse(c.text, unicode.IsSpace).Verdict(nil); v != c.want {
+		if v := Parse(c.text, unicode.IsSpace, false).Verdict(nil); v != c.want {
 			t.Errorf("the verdict on %q is %s, want %s", c.text, v, c.want)
 		}
 	}

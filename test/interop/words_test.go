@@ -224,5 +224,6 @@ func (w flockWords) say(t *testing.T, program string, lines []string) []string {
 	if status != 0 || len(answers) != len(lines)+1 {
 		t.Fatalf("%s: exit status %d, %d answers to %d lines\n%s", program, status, len(answers)-1, len(lines), out)
 	}
+	answers[0] = strings.TrimPrefix(answers[0], "\n")
 	return answers[:len(lines)]
 }
