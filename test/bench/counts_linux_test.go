@@ -2,6 +2,7 @@ package bench
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"maps"
 	"os"
@@ -10,14 +11,14 @@ import (
 	"slices"
 	"syscall"
 	"testing"
+	"time"
 
 	"locksmith/protocol"
 	"locksmith/test/lab"
 )
 
 // A limit is how much more somebody may do than a bare program that spawns the same command, or that says OK and
-// waits. What a
-// machine's load adds goes away in the least of many runs.
+// waits. What a machine's load adds goes away in the least of many runs.
 type limit struct {
 	of    string // one of subjects
 	count string // a system call, or one of the counts below
@@ -31,6 +32,7 @@ const (
 	others  = "other calls"           // all but those of threads, and those that depend on when these run (unsteady)
 	looks   = "looks for the command" // of a run that holds the lock
 	sockets = "looks at all sockets of the machine"
+	listed  = "listings of those who wait, nfs:"
 )
 
 var unsteady = map[string]bool{
@@ -48,6 +50,7 @@ const (
 	noLook    = "a wait is told after a second, and most are over by then; a quiet one is not told"
 	oneLook   = "what is told has the name of the command in it"
 	noSockets = "the list of all sockets grows with the machine: a waiter finds the command in its helper's own"
+	oneList   = "a waiter lists those before it when it comes, and then watches the next of them"
 	noCrowd   = "what a waiter does may not grow with the number of those who wait"
 )
 
@@ -99,13 +102,17 @@ var limits = []limit{
 	{"the first second among 50, nfs:", looks, 0, noLook},
 	{"the first second among 50, nfs:", sockets, 0, noSockets},
 	{"the first second among 50, nfs:", "openat", 44, noCrowd},
+	{"a turn among 5, nfs:", "openat", 80, noCrowd},
+	{"a turn among 5, nfs:", listed, 1, oneList},
+	{"a turn among 50, nfs:", "openat", 80, noCrowd},
+	{"a turn among 50, nfs:", listed, 1, oneList},
 }
 
 // subjects are the programs that are counted. Those without behind have the lock to themselves.
 var subjects = []struct {
 	name   string
 	argv   string
-	behind int // how many wait for the lock of a run before this one comes
+	behind int // how many hold the lock, or wait for it, before this one comes; it has its turn if it ends with 0
 	status int // of its end
 }{
 	{"run local:", "run local:{lock} -- /bin/true", 0, 0},
@@ -121,6 +128,8 @@ var subjects = []struct {
 	{"the first second among 50, flock:", "run -q -w 0.9 flock:{lock} -- /bin/true", 50, 75},
 	{"the first second among 5, nfs:", "run -q -w 0.9 nfs:{lock} -- /bin/true", 5, 75},
 	{"the first second among 50, nfs:", "run -q -w 0.9 nfs:{lock} -- /bin/true", 50, 75},
+	{"a turn among 5, nfs:", "run -q nfs:{lock} -- /bin/true", 5, 0},
+	{"a turn among 50, nfs:", "run -q nfs:{lock} -- /bin/true", 50, 0},
 }
 
 // How often a program is counted until all is within the limits; one that waits, whose counts hardly
@@ -135,14 +144,21 @@ func TestCounts(t *testing.T) {
 	lab.NeedProgram(t, "strace")
 	b := newBench(t, nil)
 	never := func(counts) bool { return false }
-	spawn := b.fewest(bareRuns, b.fill(words("{floor} /bin/true"), ""), 0, never)
-	idle := b.fewest(bareRuns, b.fill(words("{floor}"), ""), 0, never)
+	alone := func() {}
+	spawn := b.fewest(bareRuns, b.fill(words("{floor} /bin/true"), ""), 0, alone, never)
+	idle := b.fewest(bareRuns, b.fill(words("{floor}"), ""), 0, alone, never)
 	for _, s := range subjects {
 		t.Run(s.name, func(t *testing.T) {
 			b.TB = t
 			lock := b.lock()
 			argv := b.fill(append([]string{"{locksmith}"}, words(s.argv)...), lock)
-			b.crowd(argv, s.behind)
+			among := alone
+			switch {
+			case s.behind > 0 && s.status == 0:
+				among = func() { go letGo(b.crowd(argv, s.behind), argv, lock, s.behind+1) }
+			case s.behind > 0:
+				b.Cleanup(b.crowd(argv, s.behind).LetGo)
+			}
 			bare := spawn
 			if holds(argv) {
 				bare = idle
@@ -151,7 +167,7 @@ func TestCounts(t *testing.T) {
 			if s.behind > 0 {
 				runs = mostWaits
 			}
-			got := b.fewest(runs, argv, s.status, func(c counts) bool { return len(c.over(bare, s.name)) == 0 })
+			got := b.fewest(runs, argv, s.status, among, func(c counts) bool { return len(c.over(bare, s.name)) == 0 })
 			t.Logf("over the bare spawn: %v", got.minus(bare))
 			for _, line := range got.over(bare, s.name) {
 				t.Error(line)
@@ -160,20 +176,38 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// crowd has so many processes be there before, of which the first holds the lock and the others wait.
-func (b *bench) crowd(argv []string, n int) {
-	if n == 0 {
-		return
-	}
+// crowd has so many processes be there before, of which the first, which it returns, holds the lock and the
+// others wait.
+func (b *bench) crowd(argv []string, n int) (holder *lab.Process) {
 	lock := argv[slices.Index(argv, "--")-1]
-	holder := b.start(with(argv[:1], append([]string{"run", lock, "--"}, untilEOF...)...))
+	holder = b.start(with(argv[:1], append([]string{"run", lock, "--"}, untilEOF...)...))
 	holder.Expect("OK")
-	b.Cleanup(holder.LetGo)
 	q := &queue{bench: b}
 	for range n - 1 {
 		q.waiting = append(q.waiting, b.start(with(argv[:1], "run", "-q", lock, "--", "true")))
 	}
 	q.fallAsleep()
+	return holder
+}
+
+// letGo has the holder of a lock of nfs: let go when so many have come for it, and one more behind them: the
+// last in a queue looks less.
+func letGo(holder *lab.Process, argv []string, lock string, come int) {
+	wait := func(come int) {
+		for range int(lab.Patience / (10 * time.Millisecond)) {
+			if there, _ := filepath.Glob(filepath.Join(lock, "R", "x.*")); len(there) == come {
+				return // else the test is slow, or sees that its limit is passed
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}
+	wait(come)
+	last := command(context.Background(), argv)
+	if last.Start() == nil {
+		wait(come + 1)
+		defer last.Wait()
+	}
+	holder.LetGo()
 }
 
 // counts has how often something was done.
@@ -199,11 +233,14 @@ func (c counts) over(bare counts, name string) (lines []string) {
 	return lines
 }
 
-// fewest counts a program so often, or until enough says so. Each count is the least of all runs.
-func (b *bench) fewest(runs int, argv []string, status int, enough func(counts) bool) counts {
+// fewest counts a program so often, or until enough says so. Each count is the least of all runs. before is
+// called before each start of the program.
+func (b *bench) fewest(runs int, argv []string, status int, before func(), enough func(counts) bool) counts {
 	least := counts(nil)
 	for range runs {
+		before()
 		c := b.traced(argv, status)
+		before()
 		c[faults] = int(b.ends(argv, status).SysUsage().(*syscall.Rusage).Minflt)
 		if least == nil {
 			least = c
@@ -246,6 +283,7 @@ func (b *bench) ends(argv []string, status int) *os.ProcessState {
 var (
 	call    = regexp.MustCompile(`(?m)^\d+ +(\w+)\((.*)$`)
 	ofTasks = regexp.MustCompile(`"/proc/\d+/task"`)
+	ofCrowd = regexp.MustCompile(`"R", O_RDONLY\|O_NOFOLLOW\|O_CLOEXEC\|O_DIRECTORY`) // and no O_PATH: it reads it
 )
 
 // traced runs a program under strace, with all that it starts.
@@ -269,6 +307,8 @@ func (b *bench) traced(argv []string, status int) counts {
 			c[sockets]++
 		case ofTasks.Match(arguments):
 			c[looks]++
+		case ofCrowd.Match(arguments):
+			c[listed]++
 		}
 	}
 	return c
