@@ -50,6 +50,7 @@ func (c *Command) startAndReap(env []string, started chan<- error) {
 		case got == pid:
 			c.status = status
 			close(c.ended)
+			c.signals.soon.Stop() // nobody is left whom they concern
 			c.stop(ErrEnded)
 		default:
 			process.Reaped(got, status)
