@@ -1,6 +1,6 @@
 // Package backends is the list of the kinds of locks. To add one, write a package
 // that implements the contract in backends/backend, join it to the conformance
-// suite (backends/backendtest), and add a line here.
+// suite (test/backendtest), and add a line here.
 package backends
 
 import (

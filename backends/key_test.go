@@ -17,10 +17,10 @@ import (
 
 	"locksmith/backends"
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/backends/member"
 	"locksmith/backends/set"
 	"locksmith/protocol"
+	"locksmith/test/backendtest"
 )
 
 func TestKey(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/backends/owner"
+	"locksmith/test/backendtest"
 )
 
 // kinds returns the address of a lock of each kind on file systems, as Open takes it and as Tree

@@ -14,8 +14,8 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/detached"
 	"locksmith/backends/member"
-	"locksmith/backends/member/membertest"
 	"locksmith/protocol"
+	"locksmith/test/backendtest/membertest"
 )
 
 // wish begins an attempt at any of these locks.

@@ -15,7 +15,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/backends/backoff"
 	"locksmith/backends/detached"
 	"locksmith/backends/finder"
@@ -24,6 +23,7 @@ import (
 	"locksmith/backends/owner"
 	"locksmith/backends/shelf"
 	"locksmith/protocol"
+	"locksmith/test/backendtest"
 	"locksmith/test/lab"
 )
 

@@ -13,12 +13,12 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/backends/clock"
 	"locksmith/backends/flocks"
 	"locksmith/backends/lockfile"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
+	"locksmith/test/backendtest"
 	"locksmith/test/lab"
 )
 

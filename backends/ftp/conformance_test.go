@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/backends/mkdirlock"
+	"locksmith/test/backendtest"
 	"locksmith/test/ftpserver"
 )
 

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/backends/mkdirlock"
+	"locksmith/test/backendtest"
 	"locksmith/test/ftpserver"
 )
 

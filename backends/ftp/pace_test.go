@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/backends/mkdirlock"
 	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/process"
+	"locksmith/test/backendtest"
 	"locksmith/test/ftpserver"
 )
 

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/backends/mkdirlock/dirs"
+	"locksmith/test/backendtest"
 )
 
 // TestPatience: what an FTP server may answer, or fail to answer, and whether that may pass.

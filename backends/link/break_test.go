@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/backends/owner"
 	"locksmith/protocol"
+	"locksmith/test/backendtest"
 )
 
 // TestDeadByProof: a holder that is proven dead is broken at once, whatever the respite by age.

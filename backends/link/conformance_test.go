@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
+	"locksmith/test/backendtest"
 )
 
 func TestConformance(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/protocol"
+	"locksmith/test/backendtest"
 )
 
 // TestFullDisk: the claim can be made, but there is no room for the record.

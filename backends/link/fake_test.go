@@ -13,12 +13,12 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/backends/backoff"
 	"locksmith/backends/clock"
 	"locksmith/backends/lockfile"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
+	"locksmith/test/backendtest"
 )
 
 // A server is a file system in memory whose faults a test chooses.

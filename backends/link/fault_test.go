@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/protocol"
+	"locksmith/test/backendtest"
 )
 
 // possible are the wrong answers that a server may give to a call. If the call was executed, a

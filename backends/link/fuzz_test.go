@@ -9,12 +9,12 @@ import (
 	"strings"
 	"testing"
 
-	"locksmith/backends/backendtest"
 	"locksmith/backends/finder"
 	"locksmith/backends/lockfile"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
 	"locksmith/protocol"
+	"locksmith/test/backendtest"
 )
 
 // foreignContents are what other tools write, and near misses of that.

@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
+	"locksmith/test/backendtest"
 )
 
 // script locks as people's scripts do: it links a file of its own to the lock.

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"locksmith/backends/backendtest"
+	"locksmith/test/backendtest"
 )
 
 // The server executes a breaker's request for its turn late.

@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/backends/finder"
 	"locksmith/backends/owner"
+	"locksmith/test/backendtest"
 )
 
 // listedIn returns the locks in a directory, each with its numbers of holders and waiters.

@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/backends/lockfile"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
+	"locksmith/test/backendtest"
 	"locksmith/test/lab"
 )
 

@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"locksmith/backends/backendtest"
 	"locksmith/backends/owner"
 	"locksmith/protocol"
+	"locksmith/test/backendtest"
 )
 
 // TestNotWritable: a user that may not make files there cannot lock.

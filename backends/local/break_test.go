@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/backends/lockfile"
 	"locksmith/backends/owner"
 	"locksmith/protocol"
+	"locksmith/test/backendtest"
 )
 
 // TestBreakComesTooLate: 1. An operator sees a dead holder. 2. Somebody else breaks its lock and

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/backends/lockfile"
+	"locksmith/test/backendtest"
 )
 
 func examined(t *testing.T, path string) []backend.Check {

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/backends/lockfile"
 	"locksmith/backends/owner"
+	"locksmith/test/backendtest"
 	"locksmith/test/lab"
 )
 

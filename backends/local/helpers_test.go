@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/backends/clock"
+	"locksmith/test/backendtest"
 	"locksmith/test/lab"
 )
 

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/backends/finder"
+	"locksmith/test/backendtest"
 )
 
 // TestListKnowsLocks: which files count as locks, when one asks for locks of this kind, and when

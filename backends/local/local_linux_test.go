@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"locksmith/backends/backendtest"
+	"locksmith/test/backendtest"
 )
 
 // TestStoppedInRelease: a helper has removed the file, and is stopped before it closes the file.

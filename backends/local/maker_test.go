@@ -12,8 +12,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"locksmith/backends/backendtest"
 	"locksmith/backends/lockfile"
+	"locksmith/test/backendtest"
 	"locksmith/test/lab"
 )
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"locksmith/backends/backendtest"
+	"locksmith/test/backendtest"
 	"locksmith/test/lab"
 )
 

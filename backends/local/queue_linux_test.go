@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
+	"locksmith/test/backendtest"
 	"locksmith/test/lab"
 )
 

@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/backends/lockfile"
 	"locksmith/backends/process"
+	"locksmith/test/backendtest"
 	"locksmith/test/lab"
 )
 

@@ -3,9 +3,9 @@ package local
 import (
 	"testing"
 
-	"locksmith/backends/backendtest"
 	"locksmith/backends/lockfile"
 	"locksmith/backends/owner"
+	"locksmith/test/backendtest"
 	"locksmith/test/lab"
 )
 

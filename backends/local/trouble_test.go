@@ -13,10 +13,10 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/backends/clock"
 	"locksmith/backends/process"
 	"locksmith/protocol"
+	"locksmith/test/backendtest"
 )
 
 // TestNotALockFile: something else is in the lock file's place.

@@ -14,9 +14,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"locksmith/backends/backendtest"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
+	"locksmith/test/backendtest"
 )
 
 // TestOpenHostile: nothing at a path leads us elsewhere or keeps us waiting.

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/backends/mkdirlock/labels"
+	"locksmith/test/backendtest"
 )
 
 func contest(k kindOfLock) backendtest.Contest {

@@ -15,11 +15,11 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/mkdirlock/disk"
 	"locksmith/backends/owner"
 	"locksmith/protocol"
+	"locksmith/test/backendtest"
 	"locksmith/test/lab"
 )
 

@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/backends/clock"
 	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/mkdirlock/labels"
 	"locksmith/backends/owner"
+	"locksmith/test/backendtest"
 	"locksmith/test/lab"
 )
 

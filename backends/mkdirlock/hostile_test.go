@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"locksmith/backends/backendtest"
 	"locksmith/backends/mkdirlock/labels"
 	"locksmith/backends/owner"
 	"locksmith/protocol"
+	"locksmith/test/backendtest"
 )
 
 // hostileNames are names that no locksmith makes.

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/backends/clock"
 	"locksmith/backends/condition"
 	"locksmith/backends/mkdirlock/dirs"
@@ -21,6 +20,7 @@ import (
 	"locksmith/backends/owner"
 	"locksmith/backends/watch"
 	"locksmith/protocol"
+	"locksmith/test/backendtest"
 )
 
 // slack is how late a waiter may be, because it pauses between two tries.

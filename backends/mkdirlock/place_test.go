@@ -13,9 +13,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/backends/mkdirlock/labels"
 	"locksmith/protocol"
+	"locksmith/test/backendtest"
 )
 
 // strangers are things that may stand where a directory should be.

@@ -8,12 +8,12 @@ import (
 	"testing"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/mkdirlock/labels"
 	"locksmith/backends/owner"
 	"locksmith/backends/shelf"
 	"locksmith/protocol"
+	"locksmith/test/backendtest"
 )
 
 // meddled is a Dir that calls a function before it removes a directory.

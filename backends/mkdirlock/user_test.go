@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/protocol"
+	"locksmith/test/backendtest"
 )
 
 // as starts a process of another user that waits for the lock, or tries once if waits is "0".

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
+	"locksmith/test/backendtest"
 )
 
 var contest = backendtest.Contest{

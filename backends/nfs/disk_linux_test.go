@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/protocol"
+	"locksmith/test/backendtest"
 )
 
 // TestOutOfInodes: there is room for some of what a lock needs, but not for all.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"locksmith/backends/backendtest"
 	"locksmith/backends/owner"
 	"locksmith/protocol"
+	"locksmith/test/backendtest"
 )
 
 // hostileNames are names that no locksmith makes.

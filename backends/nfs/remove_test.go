@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/backends/generation/symlinks"
 	"locksmith/backends/shelf"
 	"locksmith/protocol"
+	"locksmith/test/backendtest"
 )
 
 // meddled is a lock directory that calls a function before a call.

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"locksmith/backends/backendtest"
+	"locksmith/test/backendtest"
 	"locksmith/test/lab"
 )
 

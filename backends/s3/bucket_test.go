@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/backends/detached"
 	"locksmith/protocol"
+	"locksmith/test/backendtest"
 	"locksmith/test/lab"
 )
 

@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/backends/process"
 	"locksmith/protocol"
+	"locksmith/test/backendtest"
 	"locksmith/test/lab"
 )
 

@@ -14,10 +14,10 @@ import (
 	"testing"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/backends/finder"
 	"locksmith/backends/generation/objects"
 	"locksmith/protocol"
+	"locksmith/test/backendtest"
 	"locksmith/test/s3server"
 )
 

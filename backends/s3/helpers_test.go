@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/backends/generation/objects"
+	"locksmith/test/backendtest"
 	"locksmith/test/lab"
 	"locksmith/test/s3server"
 )

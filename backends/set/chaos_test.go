@@ -18,9 +18,9 @@ import (
 
 	"locksmith/backends"
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/backends/backoff"
 	"locksmith/backends/member"
+	"locksmith/test/backendtest"
 	"locksmith/test/lab"
 )
 

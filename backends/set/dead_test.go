@@ -11,7 +11,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
 	"locksmith/backends/member"
-	"locksmith/backends/member/membertest"
+	"locksmith/test/backendtest/membertest"
 )
 
 // A polled fake is a lock whose waiters are not woken. If its holder is dead, a waiter finds out

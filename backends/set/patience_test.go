@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/member/membertest"
 	"locksmith/protocol"
+	"locksmith/test/backendtest/membertest"
 )
 
 // TestMemberAway: if a member of a set cannot be reached for now, the set says that nothing is

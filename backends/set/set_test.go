@@ -14,9 +14,9 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
 	"locksmith/backends/member"
-	"locksmith/backends/member/membertest"
 	"locksmith/backends/owner"
 	"locksmith/protocol"
+	"locksmith/test/backendtest/membertest"
 )
 
 // wish begins an attempt at a set of locks.

@@ -11,7 +11,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/member"
-	"locksmith/backends/member/membertest"
+	"locksmith/test/backendtest/membertest"
 )
 
 // A table is a number of locks that several sets use at once.

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/backends/generation/symlinks"
+	"locksmith/test/backendtest"
 )
 
 // trips counts how often a client waits for an answer. It sends two READDIR at once, waits for no

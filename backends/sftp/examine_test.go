@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
+	"locksmith/test/backendtest"
 )
 
 // examined returns the checks that were not passed, and the number of all checks.

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/backends/finder"
 	"locksmith/backends/generation/symlinks"
+	"locksmith/test/backendtest"
 )
 
 // TestList: locks are found, though they have the form of another kind, nfs:.

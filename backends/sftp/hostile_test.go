@@ -19,10 +19,10 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/backends/clock"
 	"locksmith/backends/generation/symlinks"
 	"locksmith/backends/shelf"
+	"locksmith/test/backendtest"
 )
 
 // A recording is a transport on which the server's replies are fixed, whatever is asked.

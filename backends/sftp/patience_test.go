@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/backends/clock"
+	"locksmith/test/backendtest"
 )
 
 // A hasty clock shortens pauses between connections: it runs a thousand times as fast as others.

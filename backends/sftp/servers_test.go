@@ -19,9 +19,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/backends/nfs"
 	"locksmith/backends/shelf"
+	"locksmith/test/backendtest"
 	"locksmith/test/lab"
 	"locksmith/test/sftpserver"
 )

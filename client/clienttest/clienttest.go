@@ -11,6 +11,9 @@
 // several, shared locks, policies, Waiting, MaxHold, Retries, and which kinds have tokens. An
 // address of a kind that locksmith has not, or a profile's name, fails the test. Two addresses are
 // one lock if their clean paths are the same; their options do not count. Nothing is logged.
+//
+// It is for the tests of others, who get it with the client, as net/http has httptest. So it is here
+// and not under test/, where our own tests are. No program has it in it.
 package clienttest
 
 import (

@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/backends/clock"
 	"locksmith/backends/mkdirlock"
 	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/owner"
+	"locksmith/test/backendtest"
 	"locksmith/test/ftpserver"
 )
 

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/backends/mkdirlock/dirs"
+	"locksmith/test/backendtest"
 	"locksmith/test/ftpserver"
 )
 

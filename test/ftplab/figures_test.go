@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/protocol"
+	"locksmith/test/backendtest"
 	"locksmith/test/ftpserver"
 	"locksmith/test/lab"
 )

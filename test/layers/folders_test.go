@@ -9,6 +9,9 @@ import (
 	"testing"
 )
 
+// root is the top of the sources, from here.
+const root = "../.."
+
 // TestFolders: the page about the tests says what each folder is for.
 func TestFolders(t *testing.T) {
 	page, err := os.ReadFile("../README.md")
@@ -28,7 +31,6 @@ func TestFolders(t *testing.T) {
 
 // TestCarryingOn: the files, folders and tests exist that the page for those who carry on names.
 func TestCarryingOn(t *testing.T) {
-	const root = "../.."
 	text, err := os.ReadFile("../CARRYING-ON.md")
 	if err != nil {
 		t.Fatal(err)

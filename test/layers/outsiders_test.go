@@ -32,7 +32,7 @@ func TestOneFileForOutsiders(t *testing.T) {
 	for _, decl := range parse(t, kindOfOther).Decls {
 		needed = append(needed, names(decl, "backend")...)
 	}
-	for _, path := range append(sources(t, "../../backends/backendtest"), "../../backends/backends.go") {
+	for _, path := range append(sources(t, "../backendtest"), "../../backends/backends.go") {
 		for _, decl := range parse(t, path).Decls {
 			needed = append(needed, names(outside(decl), "backend")...)
 		}

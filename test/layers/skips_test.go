@@ -14,7 +14,7 @@ import (
 // skips are the files with tests that may skip on CI, too, and why they do. All others
 // call lab.Lacking, which fails there.
 var skips = map[string]string{
-	"backends/backendtest/disk_linux.go":  "the kernel has no such file system, which test/run says",
+	"test/backendtest/disk_linux.go":      "the kernel has no such file system, which test/run says",
 	"backends/ftp/kinds_test.go":          "the server cannot do it",
 	"backends/tree_test.go":               "-short",
 	"backends/link/interop_test.go":       "in a container the name of a host proves nothing",

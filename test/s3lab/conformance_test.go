@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
+	"locksmith/test/backendtest"
 )
 
 // conformance: at the store the backend passes the conformance suite.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
+	"locksmith/test/backendtest"
 	"locksmith/test/lab/lifecycle"
 	"locksmith/test/s3server"
 )

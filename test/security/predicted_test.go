@@ -18,8 +18,8 @@ import (
 
 	"locksmith/backends"
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/backends/finder"
+	"locksmith/test/backendtest"
 	"locksmith/test/lab"
 )
 

@@ -15,8 +15,8 @@ import (
 
 	"locksmith/backends"
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/protocol"
+	"locksmith/test/backendtest"
 	"locksmith/test/lab"
 )
 

@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/backends/nfs"
 	"locksmith/backends/sftp"
+	"locksmith/test/backendtest"
 	"locksmith/test/lab"
 	"locksmith/test/lab/lifecycle"
 	"locksmith/test/sftpserver"

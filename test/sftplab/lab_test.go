@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/backends/nfs"
+	"locksmith/test/backendtest"
 	"locksmith/test/lab"
 	"locksmith/test/sftpserver"
 )

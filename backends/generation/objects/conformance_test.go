@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/backends/generation"
 	"locksmith/backends/owner"
+	"locksmith/test/backendtest"
 )
 
 // A whole is a Lock as a backend, without what its bucket is asked for.

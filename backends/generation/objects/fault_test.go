@@ -10,13 +10,13 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/backends/clock"
 	"locksmith/backends/generation"
 	"locksmith/backends/owner"
 	"locksmith/backends/shelf"
 	"locksmith/backends/watch"
 	"locksmith/protocol"
+	"locksmith/test/backendtest"
 )
 
 // request is a request on fake time, by a process whose end nobody can see.

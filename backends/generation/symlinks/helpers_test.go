@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/backends/owner"
+	"locksmith/test/backendtest"
 )
 
 const lease = backendtest.Lease

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
+	"locksmith/test/backendtest"
 )
 
 // TestInspectBesideHandover: a lock goes from hand to hand before each call of a look in turn, at

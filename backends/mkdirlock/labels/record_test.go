@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"locksmith/backends/backendtest"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
 	"locksmith/protocol"
+	"locksmith/test/backendtest"
 )
 
 // anyRecord returns a record with metadata of so many bytes.

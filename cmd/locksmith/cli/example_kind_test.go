@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
+	"locksmith/test/backendtest"
 )
 
 // TestExampleConforms: the kind of lock of ExampleWith, which others may copy, passes the suite,

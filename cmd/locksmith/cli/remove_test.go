@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/backends/owner"
 	"locksmith/protocol"
+	"locksmith/test/backendtest"
 )
 
 // unused is a free lock that is to be removed. It has all that removeHeld asks of a lock.

@@ -10,7 +10,7 @@ import (
 // TestContract: the contract names the subtest that judges each obligation, and there is no
 // subtest that it does not name.
 func TestContract(t *testing.T) {
-	text, err := os.ReadFile("../backend/doc.go")
+	text, err := os.ReadFile("../../backends/backend/doc.go")
 	if err != nil {
 		t.Fatal(err)
 	}
