@@ -135,14 +135,6 @@ func FileError(lock, op string, err error) *Error {
 	return e
 }
 
-// Unclear reports that nobody knows whether a call to a file system had its effect, or will still
-// have it: a soft mount gave up, a signal came, the server forgot the file, or the network does not
-// reach the server.
-func Unclear(err error) bool {
-	return IsErrno(err, syscall.EIO, syscall.ETIMEDOUT, syscall.EINTR, syscall.ESTALE,
-		syscall.EHOSTDOWN, syscall.EHOSTUNREACH, syscall.ENETUNREACH, syscall.ECONNREFUSED, syscall.ECONNRESET)
-}
-
 // BlameMount gives the error of a call that a mount did not answer clearly its code and advice. It
 // reports whether the error was that of such a call.
 func (e *Error) BlameMount() bool {
@@ -151,16 +143,6 @@ func (e *Error) BlameMount() bool {
 	}
 	e.Code, e.Hint = protocol.Unreachable, "look at the server and the mount, then try again"
 	return true
-}
-
-// IsErrno reports that an error is one of these errors of the operating system.
-func IsErrno(err error, all ...syscall.Errno) bool {
-	for _, errno := range all {
-		if errors.Is(err, errno) {
-			return true
-		}
-	}
-	return false
 }
 
 // AwaitSpace makes a call that needs some space on a file system. If there is no space, it makes the

@@ -122,11 +122,11 @@ func (a *attempt) publish(ctx context.Context, n uint64) (*hold, error) {
 		return a.confirm(ctx, n)
 	case errors.Is(made, unix.EEXIST):
 		a.Known = max(a.Known, n)
-	case !unclear(made):
+	case !backend.Unclear(made):
 		return nil, a.lock.Fail("make generation", made)
 	}
 	e, err := a.lock.target(ctx, n)
-	if errors.Is(err, backend.ErrAgain) && unclear(made) {
+	if errors.Is(err, backend.ErrAgain) && backend.Unclear(made) {
 		err = backend.Again(a.lock.Fail("make generation", made))
 	}
 	if err != nil {

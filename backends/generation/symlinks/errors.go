@@ -19,18 +19,15 @@ import (
 // that of the whole export.
 func absent(err error) bool { return errors.Is(err, unix.ENOENT) }
 
-// gone reports whether our own reservation counts as gone.
+// gone reports whether our own reservation counts as gone. If a stale handle is not proof enough of
+// that, we alone have given up a lock for nothing.
 func gone(err error) bool { return absent(err) || errors.Is(err, unix.ESTALE) }
-
-// unclear reports whether a call may or may not have taken effect, or may do so yet. A stale handle
-// is the server's answer: the call did nothing.
-func unclear(err error) bool { return backend.Unclear(err) && !errors.Is(err, unix.ESTALE) }
 
 // maybeCreated reports whether after a create the thing may be there. The next steps find out
 // whose it is by our own ticket, never by the return code: a server that crashed repeats EEXIST
 // for what was our own work.
 func maybeCreated(err error) bool {
-	return err == nil || errors.Is(err, unix.EEXIST) || unclear(err)
+	return err == nil || errors.Is(err, unix.EEXIST) || backend.Unclear(err)
 }
 
 // notEmpty reports whether a directory was not removed because something is in it.

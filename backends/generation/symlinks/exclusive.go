@@ -89,7 +89,7 @@ func (a *attempt) passShared(ctx context.Context, t uint64, target entry) error 
 		return nil
 	case notEmpty(err):
 		return backend.ErrAgain
-	case unclear(err):
+	case backend.Unclear(err):
 		return backend.Again(a.lock.Fail("remove an empty shared reservation", err))
 	}
 	return a.lock.Fail("remove an empty shared reservation", err)
@@ -143,7 +143,7 @@ func (a *attempt) breakDead(ctx context.Context, e entry, s observation) (bool, 
 	//rule:remove
 	err := a.lock.remove(ctx, e, s.Of.ticket)
 	switch {
-	case unclear(err):
+	case backend.Unclear(err):
 		return false, backend.Again(a.lock.Fail("remove the reservation of a dead holder", err))
 	case err != nil && !absent(err):
 		return false, a.lock.Fail("remove the reservation of a dead holder", err)

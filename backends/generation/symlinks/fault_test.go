@@ -72,6 +72,7 @@ var faults = []fault{
 	{err: unix.EHOSTUNREACH, code: protocol.Unreachable},
 	{err: unix.EHOSTUNREACH, done: true, code: protocol.Unreachable},
 	{err: unix.ESTALE, code: protocol.Unreachable},
+	{err: unix.ESTALE, done: true, code: protocol.Unreachable},
 	{err: unix.EINTR, code: protocol.Unreachable},
 	{err: unix.EINTR, done: true, code: protocol.Unreachable},
 }

@@ -104,7 +104,7 @@ func (l *Lock) probe(ctx context.Context, t ticket) error {
 		return nil
 	case errors.Is(made, unix.EEXIST):
 		return backend.ErrAgain
-	case unclear(made):
+	case backend.Unclear(made):
 		return backend.Again(l.Fail("change the directory of generations", made))
 	}
 	return l.Fail("change the directory of generations", made)

@@ -126,7 +126,7 @@ func (a *attempt) publishShared(ctx context.Context, n uint64) (*hold, error) {
 	switch {
 	case absent(err):
 		return nil, generation.ErrBroken
-	case err != nil && !unclear(err):
+	case err != nil && !backend.Unclear(err):
 		return nil, a.lock.Fail("name the shared reservation", err)
 	}
 	a.Mine.in, a.Mine.staged = e, err != nil
