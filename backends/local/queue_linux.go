@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"locksmith/backends/lockfile"
 )
 
 // A queue lets one thread of a Lock sleep in the kernel's queue for a file, until the thread has
@@ -149,3 +151,11 @@ func (a *attempt) sleepInQueue(ctx context.Context, f File, timeout time.Duratio
 	//rule:nap
 	return a.system.Rest(ctx, a.bell, min(timeout, a.pauses.NextOr(a.nap+a.system.Random(a.nap))))
 }
+
+// Queue implements System.
+func (m *machine) Queue(f File, given func(error)) {
+	go func() { given(f.(*lockfile.File).Lock()) }()
+}
+
+// Seat implements System.
+func (m *machine) Seat(f File, seats int64) (bool, error) { return f.(*lockfile.File).Seat(seats) }

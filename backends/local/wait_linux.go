@@ -10,7 +10,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"locksmith/backends/lockfile"
 	"locksmith/backends/posix"
 	"locksmith/backends/process"
 )
@@ -123,14 +122,6 @@ func (a *attempt) events() uint32 {
 	}
 	return removal | unix.IN_CLOSE_WRITE
 }
-
-// Queue implements System.
-func (m *machine) Queue(f File, given func(error)) {
-	go func() { given(f.(*lockfile.File).Lock()) }()
-}
-
-// Seat implements System.
-func (m *machine) Seat(f File, seats int64) (bool, error) { return f.(*lockfile.File).Seat(seats) }
 
 // Poll implements System. It waits for the file and the process at the same time.
 func (m *machine) Poll(outer context.Context, w Watched) error {

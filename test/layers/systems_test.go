@@ -110,6 +110,9 @@ type checker struct {
 	fset   *token.FileSet
 	goarch string
 	known  map[string]*types.Package
+	// uses and files, if not nil, are told what the names in our packages stand for, and the files.
+	uses  map[*ast.Ident]types.Object
+	files map[*ast.File]*types.Package
 }
 
 func (c checker) check(p source) (faults []error) {
@@ -130,9 +133,18 @@ func (c checker) check(p source) (faults []error) {
 		IgnoreFuncBodies: !p.ours(),
 		Error:            func(err error) { faults = append(faults, err) },
 	}
-	c.known[p.ImportPath], _ = config.Check(p.ImportPath, c.fset, files, nil)
+	info := &types.Info{}
+	if p.ours() {
+		info.Uses = c.uses
+	}
+	c.known[p.ImportPath], _ = config.Check(p.ImportPath, c.fset, files, info)
 	if !p.ours() {
 		return nil // the compiler knows more about its own libraries than we do
+	}
+	if c.files != nil {
+		for _, f := range files {
+			c.files[f] = c.known[p.ImportPath]
+		}
 	}
 	return faults
 }
