@@ -211,3 +211,15 @@ func (x *Examiner) Heartbeat(ctx context.Context, h Heartbeat) (paused time.Dura
 	x.Tell.Unfit(name, h.Still(time.Since(begun).Round(100*time.Millisecond)), h.Advice)
 	return paused, false, nil
 }
+
+// Clock tells how far the clock of a place is from ours, which may be exact to so much.
+func (x *Examiner) Clock(whose string, off, exact time.Duration) {
+	text := "the " + whose + "'s is like ours, to the second"
+	switch {
+	case off.Abs() > exact:
+		text = fmt.Sprintf("the %s's is %v ahead of ours (behind, if negative)", whose, off.Round(time.Second))
+	case exact > time.Second:
+		text += " or two"
+	}
+	x.Tell.Fit("clock", text+"; leases do not depend on it")
+}

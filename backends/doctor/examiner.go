@@ -78,6 +78,17 @@ func (x *Examiner) Said(op string, err error) (happened bool, fatal error) {
 	return err == nil, nil
 }
 
+// Must judges a call without which no lock works: if it did not happen, that is told, with the reason,
+// and Must returns ErrEnough.
+func (x *Examiner) Must(op string, cause error, name, cannot, advice string) error {
+	happened, err := x.Said(op, cause)
+	if err == nil && !happened {
+		x.Tell.Unfit(name, cannot+cause.Error(), advice)
+		err = ErrEnough
+	}
+	return err
+}
+
 // Fresh returns a new name.
 func (x *Examiner) Fresh() string {
 	name := fmt.Sprintf("%s%d", x.Prefix, len(x.Made))

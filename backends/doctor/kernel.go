@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"locksmith/backends/backend"
+	"locksmith/backends/lockfile"
 	"locksmith/protocol"
 )
 
@@ -14,6 +15,25 @@ func OfFiles(lock backend.Name, tell backend.Tell) Examiner {
 			return lock.Failure(protocol.Unreachable, op, err, "look at the disk")
 		},
 	}
+}
+
+// KernelLock checks that of two descriptors of a new file one gets the kernel lock, and the other is
+// refused. It tells what is wrong, followed by what would come of two that had the lock.
+func (x *Examiner) KernelLock(one, other *lockfile.File, ofTwo, advice string) (fit bool) {
+	const name = "kernel lock"
+	if mine, err := one.TryLock(); err != nil || !mine {
+		x.Tell.Unfit(name, "a new file cannot be locked: "+NotLocked(err), advice)
+		return false
+	}
+	switch both, err := other.TryLock(); {
+	case both:
+		x.Tell.Unfit(name, "two had the same file locked"+ofTwo, advice)
+	case err != nil:
+		x.Tell.Unfit(name, "a locked file is not told to be so: "+err.Error(), advice)
+	default:
+		return true
+	}
+	return false
 }
 
 // NotLocked is why a file could not be locked, by what was returned.

@@ -26,8 +26,7 @@ func (l *Lock) Examine(ctx context.Context, _ backend.Examination, tell backend.
 	if !needs.Examine(dir, tell) || !l.admits(tell) {
 		return nil
 	}
-	x := examiner{lock: l, path: filepath.Join(dir, ".doctor."+owner.NewID()), tell: tell}
-	x.Examiner = doctor.OfFiles(l.address, tell)
+	x := examiner{doctor.OfFiles(l.address, tell), l, filepath.Join(dir, ".doctor."+owner.NewID())}
 	defer os.Remove(x.path)
 	return doctor.Run(ctx, x.descriptors, x.race, x.shared, x.processes, x.names)
 }
@@ -52,7 +51,6 @@ type examiner struct {
 	doctor.Examiner
 	lock *Lock
 	path string
-	tell backend.Tell
 }
 
 const onADisk = "use a file on a disk of this machine"
@@ -90,30 +88,19 @@ func (o opened) close() {
 func (x *examiner) descriptors(context.Context) error {
 	const name = "kernel lock"
 	all, err := x.open(2)
-	if err != nil {
-		if _, fatal := x.Said("make a file", err); fatal != nil {
-			return fatal
-		}
-		x.tell.Unfit(name, "no file can be made beside the lock: "+err.Error(), "let this user make files there")
-		return doctor.ErrEnough
+	if err := x.Must("make a file", err, name, "no file can be made beside the lock: ", "let this user make files there"); err != nil {
+		return err
 	}
 	defer all.close()
-	first, err := all[0].TryLock()
-	second, err2 := all[1].TryLock()
-	switch err = errors.Join(err, err2); {
-	case err != nil || !first:
-		x.tell.Unfit(name, "a new file cannot be locked: "+doctor.NotLocked(err), onADisk)
-		return doctor.ErrEnough
-	case second:
-		x.tell.Unfit(name, "two had the same file locked", onADisk)
+	if !x.KernelLock(all[0], all[1], "", onADisk) {
 		return doctor.ErrEnough
 	}
 	all.closeOne(0)
 	if free, err := all[1].TryLock(); err != nil || !free {
-		x.tell.Unfit(name, "a lock stays when its descriptor is closed: "+doctor.NotLocked(err), onADisk)
+		x.Tell.Unfit(name, "a lock stays when its descriptor is closed: "+doctor.NotLocked(err), onADisk)
 		return doctor.ErrEnough
 	}
-	x.tell.Fit(name, "a locked file was refused to the second, until the first was closed")
+	x.Tell.Fit(name, "a locked file was refused to the second, until the first was closed")
 	return nil
 }
 
@@ -159,11 +146,11 @@ func (x *examiner) shared(context.Context) error {
 	alone, err3 := all[2].TryLock()
 	switch err := errors.Join(err1, err2, err3); {
 	case err != nil || !first || !second:
-		x.tell.Unfit(name, "two could not share a lock: "+doctor.NotLocked(err), onADisk)
+		x.Tell.Unfit(name, "two could not share a lock: "+doctor.NotLocked(err), onADisk)
 	case alone:
-		x.tell.Unfit(name, "one had alone what two shared", onADisk)
+		x.Tell.Unfit(name, "one had alone what two shared", onADisk)
 	default:
-		x.tell.Fit(name, "two shared it, and a third did not get it alone")
+		x.Tell.Fit(name, "two shared it, and a third did not get it alone")
 	}
 	return nil
 }
@@ -177,28 +164,28 @@ func (x *examiner) processes(context.Context) error {
 	}
 	defer all.close()
 	if got, err := all[0].TryLock(); err != nil || !got {
-		x.tell.Unfit(name, "the file cannot be locked: "+doctor.NotLocked(err), onADisk)
+		x.Tell.Unfit(name, "the file cannot be locked: "+doctor.NotLocked(err), onADisk)
 		return nil
 	}
 	heir, end, err := inherit(all[0])
 	if err != nil {
-		x.tell.Unknown(name, "no process could be started that inherits it: "+err.Error(), "let this user run sh")
+		x.Tell.Unknown(name, "no process could be started that inherits it: "+err.Error(), "let this user run sh")
 		return nil
 	}
 	defer end()
 	all.closeOne(0)
 	kept, err := all[1].TryLock()
 	if err != nil || kept {
-		x.tell.Unfit(name, "a process did not keep the lock that it inherited: "+doctor.NotLocked(err), onADisk)
+		x.Tell.Unfit(name, "a process did not keep the lock that it inherited: "+doctor.NotLocked(err), onADisk)
 		return nil
 	}
 	_ = heir.Kill()
 	end()
 	if free, err := all[1].TryLock(); err != nil || !free {
-		x.tell.Unfit(name, "the lock of a process that was killed is not free: "+doctor.NotLocked(err), onADisk)
+		x.Tell.Unfit(name, "the lock of a process that was killed is not free: "+doctor.NotLocked(err), onADisk)
 		return nil
 	}
-	x.tell.Fit(name, "a process kept the lock that it inherited, and it was free when that process was killed")
+	x.Tell.Fit(name, "a process kept the lock that it inherited, and it was free when that process was killed")
 	return nil
 }
 
@@ -245,11 +232,11 @@ func (x *examiner) names(context.Context) error {
 	removed := os.Remove(x.path)
 	switch {
 	case removed != nil:
-		x.tell.Weak(name, "a file can be made, but not removed: "+removed.Error()+"; "+x.path+" stays", "remove that file; locks are safe")
+		x.Tell.Weak(name, "a file can be made, but not removed: "+removed.Error()+"; "+x.path+" stays", "remove that file; locks are safe")
 	case before != nil || !errors.Is(all[0].Named(), lockfile.ErrReplaced):
-		x.tell.Unfit(name, "a file and its path do not agree on being one, or on being removed", onADisk)
+		x.Tell.Unfit(name, "a file and its path do not agree on being one, or on being removed", onADisk)
 	default:
-		x.tell.Fit(name, "a path is known to name a file, and not to name it once removed")
+		x.Tell.Fit(name, "a path is known to name a file, and not to name it once removed")
 	}
 	return nil
 }

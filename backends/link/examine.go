@@ -125,12 +125,9 @@ func (x *examiner) links(ctx context.Context) error {
 	second := x.Fresh()
 	one, err := x.fs.Stat(f)
 	linked := x.fs.Link(f, second)
-	cause := errors.Join(err, linked)
-	if done, fatal := x.Said("link a file", cause); fatal != nil {
-		return fatal
-	} else if !done {
-		x.Tell.Unfit("hard links", "a file cannot be given a second name: "+cause.Error(), "use mkdir: or local: instead, or another place")
-		return doctor.ErrEnough
+	if err := x.Must("link a file", errors.Join(err, linked), "hard links", "a file cannot be given a second name: ",
+		"use mkdir: or local: instead, or another place"); err != nil {
+		return err
 	}
 	if err := x.fs.Link(f, second); !errors.Is(err, unix.EEXIST) {
 		x.Tell.Unfit("hard links", "a name that exists was given again, or not refused because it exists", otherPlace)

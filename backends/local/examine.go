@@ -19,8 +19,8 @@ func (l *Lock) Examine(ctx context.Context, _ backend.Examination, tell backend.
 	if !needs.Examine(dir, tell) || !l.admits(ctx, tell) {
 		return nil
 	}
-	x := examiner{path: filepath.Join(dir, ".doctor."+owner.NewID()), tell: tell}
-	return x.examine(l)
+	x := examiner{doctor.OfFiles(l.address, tell), filepath.Join(dir, ".doctor."+owner.NewID())}
+	return x.examine(l.address)
 }
 
 // admits makes the checks of every attempt, and looks at the lock file that may be there.
@@ -44,19 +44,18 @@ func (l *Lock) admits(ctx context.Context, tell backend.Tell) bool {
 
 // An examiner checks a place with a file of its own.
 type examiner struct {
+	doctor.Examiner
 	path string
-	tell backend.Tell
 }
 
-func (x examiner) examine(l *Lock) error {
+func (x *examiner) examine(lock backend.Name) error {
 	const name = "exclusive create"
-	d := doctor.OfFiles(l.address, x.tell)
 	f, err := lockfile.Create(x.path)
-	if made, fatal := d.Said("create a file", err); fatal != nil {
+	if made, fatal := x.Said("create a file", err); fatal != nil {
 		return fatal
 	} else if !made {
-		e := backend.FileError(string(l.address), "create a file", err)
-		x.tell.Unfit(name, e.Err.Error(), e.Hint)
+		e := backend.FileError(string(lock), "create a file", err)
+		x.Tell.Unfit(name, e.Err.Error(), e.Hint)
 		return nil
 	}
 	defer f.Close()
@@ -64,7 +63,7 @@ func (x examiner) examine(l *Lock) error {
 	if err == nil {
 		_ = again.Close()
 	}
-	if err := d.MadeAgain(doctor.Exclusive{
+	if err := x.MadeAgain(doctor.Exclusive{
 		Name: name, Again: "a file that exists was created again: two would hold the lock",
 		Other: "to create what exists was refused, but not because it exists: ", Advice: onADisk,
 	}, err); err != nil {
@@ -79,32 +78,22 @@ func (x examiner) examine(l *Lock) error {
 const onADisk = "use a directory on a disk of this machine"
 
 // kernelLock checks the kernel lock of a file, by which a holder is known to be alive.
-func (x examiner) kernelLock(f *lockfile.File) {
+func (x *examiner) kernelLock(f *lockfile.File) {
 	const name = "kernel lock"
-	mine, err := f.TryLock()
-	if err != nil || !mine {
-		x.tell.Unfit(name, "a new file cannot be locked: "+doctor.NotLocked(err), onADisk)
-		return
-	}
 	other, err := open(x.path)
 	if err != nil {
-		x.tell.Unfit(name, "the file cannot be opened again: "+err.Error(), "let this user read what he made")
+		x.Tell.Unfit(name, "the file cannot be opened again: "+err.Error(), "let this user read what he made")
 		return
 	}
 	defer other.Close()
-	switch taken, err := other.TryLock(); {
-	case taken:
-		x.tell.Unfit(name, "two had the same file locked: a living holder's lock would be broken", onADisk)
-	case err != nil:
-		x.tell.Unfit(name, "a locked file is not told to be so: "+err.Error(), onADisk)
-	default:
-		x.tell.Fit(name, "a locked file was refused to the second")
+	if x.KernelLock(f, other, ": a living holder's lock would be broken", onADisk) {
+		x.Tell.Fit(name, "a locked file was refused to the second")
 	}
 }
 
 // links checks that a path is known to name a file, and not to name it once it is removed: only
 // the very file that is locked may be removed. It also removes the examiner's file.
-func (x examiner) links(f *lockfile.File) {
+func (x *examiner) links(f *lockfile.File) {
 	const name = "path and file"
 	before, err := f.Stat()
 	if err == nil {
@@ -114,12 +103,12 @@ func (x examiner) links(f *lockfile.File) {
 	after, statErr := f.Stat()
 	switch {
 	case removed != nil:
-		x.tell.Unfit("remove files", "they can be created, but not removed: "+removed.Error()+"; "+x.path+" stays", "let this user remove what he made there, and remove that file")
+		x.Tell.Unfit("remove files", "they can be created, but not removed: "+removed.Error()+"; "+x.path+" stays", "let this user remove what he made there, and remove that file")
 	case err != nil:
-		x.tell.Unfit(name, "it cannot be told whether a path names a file: "+err.Error(), onADisk)
+		x.Tell.Unfit(name, "it cannot be told whether a path names a file: "+err.Error(), onADisk)
 	case statErr != nil || before.Links != 1 || after.Links != 0 || !errors.Is(f.Named(), lockfile.ErrReplaced):
-		x.tell.Unfit(name, "a file and its path do not agree on being one, or on being removed", onADisk)
+		x.Tell.Unfit(name, "a file and its path do not agree on being one, or on being removed", onADisk)
 	default:
-		x.tell.Fit(name, "a path is known to name a file, and not to name it once removed")
+		x.Tell.Fit(name, "a path is known to name a file, and not to name it once removed")
 	}
 }

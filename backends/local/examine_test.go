@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/doctor"
 	"locksmith/backends/lockfile"
 	"locksmith/test/backendtest"
 )
@@ -95,7 +96,7 @@ func TestExamineSeesLocks(t *testing.T) {
 		t.Fatalf("the kernel lock is free: %v (%v), want true", free, err)
 	}
 	var all []backend.Check
-	x := examiner{path: path, tell: func(c backend.Check) { all = append(all, c) }}
+	x := examiner{doctor.OfFiles("local:"+backend.Name(path), func(c backend.Check) { all = append(all, c) }), path}
 	x.kernelLock(f)
 	if err := unix.Link(path, path+"2"); err != nil {
 		t.Fatal(err)

@@ -172,14 +172,11 @@ func (x *examiner) clock(ctx context.Context) error {
 		return err
 	}
 	off := o.Modified.Sub(here)
-	switch {
-	case off.Abs() > limit:
+	if off.Abs() > limit {
 		x.Tell.Weak(name, fmt.Sprintf("the store's is %v ahead of ours (behind, if negative)", off.Round(time.Second)), "set the clock: from 15 minutes on stores refuse all requests")
-	case off.Abs() > 2*time.Second:
-		x.Tell.Fit(name, fmt.Sprintf("the store's is %v ahead of ours (behind, if negative); leases do not depend on it", off.Round(time.Second)))
-	default:
-		x.Tell.Fit(name, "the store's is like ours, to the second or two; leases do not depend on it")
+		return nil
 	}
+	x.Clock("store", off, 2*time.Second)
 	return nil
 }
 

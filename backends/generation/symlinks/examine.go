@@ -89,14 +89,9 @@ const OddTarget = "../a//b/./c/"
 func (x *examiner) links(ctx context.Context) error {
 	const name, target = "symbolic links", OddTarget
 	l := x.Fresh()
-	first := x.dir.Symlink(ctx, target, l)
-	made, err := x.Said("make a symbolic link", first)
-	switch {
-	case err != nil:
+	if err := x.Must("make a symbolic link", x.dir.Symlink(ctx, target, l), name, "none can be made: ",
+		"use a file system with symbolic links, or mkdir: instead of nfs:"); err != nil {
 		return err
-	case !made:
-		x.Tell.Unfit(name, "none can be made: "+first.Error(), "use a file system with symbolic links, or mkdir: instead of nfs:")
-		return doctor.ErrEnough
 	}
 	again, err := x.Said("make it again", x.dir.Symlink(ctx, "other", l))
 	if err != nil {
@@ -195,12 +190,7 @@ func (x *examiner) clock(ctx context.Context) error {
 	if err != nil {
 		return x.Fail("look at a directory", err)
 	}
-	off := sight.Modified.Sub(here)
-	text := "the server's is like ours, to the second"
-	if off.Abs() > time.Second {
-		text = fmt.Sprintf("the server's is %v ahead of ours (behind, if negative)", off.Round(time.Second))
-	}
-	x.Tell.Fit("clock", text+"; leases do not depend on it")
+	x.Clock("server", sight.Modified.Sub(here), time.Second)
 	return nil
 }
 

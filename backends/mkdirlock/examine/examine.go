@@ -203,13 +203,9 @@ func (x *examiner) shown(name string) string {
 // exclusive: whoever makes a directory that exists is told that it exists.
 func (x *examiner) exclusive(ctx context.Context) error {
 	d := x.Fresh()
-	cause := x.a.Mkdir(ctx, d)
-	switch made, err := x.Said("make a directory in another", cause); {
-	case err != nil:
+	if err := x.Must("make a directory in another", x.a.Mkdir(ctx, d), "make directories", "none can be made in "+x.shown(x.at)+": ",
+		"let this user make directories in those that he made"); err != nil {
 		return err
-	case !made:
-		x.Tell.Unfit("make directories", "none can be made in "+x.shown(x.at)+": "+cause.Error(), "let this user make directories in those that he made")
-		return doctor.ErrEnough
 	}
 	x.Tell.Fit("make directories", "in "+x.shown(x.base)+", and in those made there")
 	return x.MadeAgain(doctor.Exclusive{

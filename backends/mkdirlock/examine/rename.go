@@ -2,8 +2,6 @@ package examine
 
 import (
 	"context"
-
-	"locksmith/backends/doctor"
 )
 
 // reservation makes a directory with an entry in it, and a heartbeat in that, like a reservation
@@ -21,23 +19,13 @@ func (x *examiner) renameToNew(ctx context.Context) error {
 		return err
 	}
 	to := x.Fresh()
-	cause := x.a.Rename(ctx, from, to)
-	switch renamed, err := x.Said("rename a directory", cause); {
-	case err != nil:
+	if err := x.Must("rename a directory", x.a.Rename(ctx, from, to), name, "a directory with something in it cannot be renamed: ",
+		"let this user rename directories (on FTP servers: RNFR and RNTO): a lock is taken by a rename"); err != nil {
 		return err
-	case !renamed:
-		x.Tell.Unfit(name, "a directory with something in it cannot be renamed: "+cause.Error(),
-			"let this user rename directories (on FTP servers: RNFR and RNTO): a lock is taken by a rename")
-		return doctor.ErrEnough
 	}
-	beat := x.a.Rename(ctx, to+"/x/1", to+"/x/2")
-	switch moved, err := x.Said("rename a directory in it", beat); {
-	case err != nil:
+	if err := x.Must("rename a directory in it", x.a.Rename(ctx, to+"/x/1", to+"/x/2"), "heartbeat", "after a rename, the one in it is refused: ",
+		"let renames take along what is in a directory, and let this user rename that, too"); err != nil {
 		return err
-	case !moved:
-		x.Tell.Unfit("heartbeat", "after a rename, the one in it is refused: "+beat.Error(),
-			"let renames take along what is in a directory, and let this user rename that, too")
-		return doctor.ErrEnough
 	}
 	x.Tell.Fit(name, "what was in it moved along")
 	x.Tell.Fit("heartbeat", "a directory in it was renamed, too")
