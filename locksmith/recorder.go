@@ -145,7 +145,7 @@ func (r *Recorder) Broke(b BrokenLock) {
 // Start implements Client.
 func (r *Recorder) Start(g protocol.Grant) error {
 	r.name()
-	r.tell(events.Event{Kind: events.Acquired, ID: g.ID, Token: g.Token, Tokens: g.Tokens, Waited: g.Waited})
+	r.tell(events.Event{Kind: events.Acquired, ID: g.ID, Token: g.Token, Tokens: g.Tokens, Lease: g.Lease, Waited: g.Waited})
 	err := r.Client.Start(g)
 	r.due = r.now() + r.helper.refresh() // it knows nothing of heartbeats before
 	return err
@@ -172,7 +172,8 @@ func (r *Recorder) Missed(err error) {
 
 // Lost implements Client.
 func (r *Recorder) Lost(ctx context.Context, loss *LossError) {
-	r.tell(events.Event{Kind: events.Lost, Code: loss.Code, Text: textOf(loss)})
+	beat := r.due - r.helper.refresh() // the last
+	r.tell(events.Event{Kind: events.Lost, Code: loss.Code, Text: textOf(loss), Silent: max(r.now()-beat, 0)})
 	r.Client.Lost(ctx, loss)
 }
 

@@ -169,6 +169,9 @@ func TestRecordLoss(t *testing.T) {
 		if l.kinds() != "acquired lost" || l.found[1].Code != protocol.Gone || l.found[1].Text != err.Error() {
 			t.Errorf("events %q, want acquired and lost with code %s and the text of the error: %+v", l.kinds(), protocol.Gone, l.found)
 		}
+		if acquired, lost := l.found[0], l.found[1]; acquired.Lease != lease || lost.Silent != lost.Boot-acquired.Boot || lost.Silent == 0 {
+			t.Errorf("a lease of %v, and no heartbeat for %v: want %v, and the time since the lock was acquired", acquired.Lease, lost.Silent, lease)
+		}
 	})
 	recorded(t, time.Minute, Forever, func(w *world, _ *fakeClient) {
 		w.releaseErr = func(int) error { return errServer }

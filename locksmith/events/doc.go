@@ -42,12 +42,15 @@
 //	          the operator's words (--reason). why: all of that in words.
 //	acquired  the lock is held from now. id: names this acquisition. token: the
 //	          fencing token, where there is one. waited_ms: since the helper's start.
+//	          lease_ms: for how long after a heartbeat nobody else may take the lock.
 //	          For a set, id has the ids of all locks with commas between them, and tokens
 //	          has a number for each lock: 0 where there is no token.
 //	late      a heartbeat failed, or succeeded late. late_ms: after it was due.
 //	          error: why it failed; it is tried again.
 //	lost      the lock is not held any more, or soon will not be, though it was not
-//	          released. code, text: as in the protocol's LOST line.
+//	          released. code, text: as in the protocol's LOST line. silent_ms: since the last
+//	          heartbeat that succeeded. Once that was longer than lease_ms, somebody else may
+//	          have held the lock.
 //	released  the lock was released. held_ms: since acquired. release_ms: the last part of
 //	          that, in which nothing relied on the lock any more. Another helper may have
 //	          acquired it in that part already.

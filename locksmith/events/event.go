@@ -52,12 +52,14 @@ type Event struct {
 	ID     string        // Acquired; for a set, the ids of all Locks with commas between; empty: no room
 	Token  uint64        // Acquired; 0: none
 	Tokens []uint64      // Acquired: the token of each of Locks, if they are a set; nil: none has one
+	Lease  time.Duration // Acquired; 0: not known
 	Waited time.Duration // Acquired, GaveUp
 	Late   time.Duration // Late
 	Held   time.Duration // Released
 	// Release is the last part of Held, in which the lock was removed. Nothing relied on the lock
 	// any more.
 	Release time.Duration
+	Silent  time.Duration // Lost: since the last heartbeat that succeeded; 0: not known
 	Code    protocol.Code // Lost, GaveUp
 	Text    string        // Waiting, Broke, Broken: in words; Lost, GaveUp: why; Late: the error, if the heartbeat failed
 }
@@ -109,7 +111,7 @@ func (e *Event) check() error {
 		return malformed("holder: pid %d is not a process id", e.Holder.PID)
 	case (e.Kind == Lost || e.Kind == GaveUp) && e.Code == "":
 		return malformed("code is empty")
-	case e.Boot < 0 || e.Waited < 0 || e.Late < 0 || e.Release < 0 || e.Held < e.Release:
+	case e.Boot < 0 || e.Waited < 0 || e.Late < 0 || e.Release < 0 || e.Held < e.Release || e.Lease < 0 || e.Silent < 0:
 		return malformed("a time is negative, or release_ms more than held_ms")
 	}
 	return e.checkSet()

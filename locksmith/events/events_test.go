@@ -128,6 +128,21 @@ func TestRecordedLines(t *testing.T) {
 	}
 }
 
+// TestLease: members that came later are left out where they are not known.
+func TestLease(t *testing.T) {
+	acquired, lost := all()[9], all()[3]
+	acquired.Lease, lost.Silent = time.Minute, 70*time.Second
+	for want, e := range map[string]Event{`"token":17,"lease_ms":60000,"waited_ms":0}`: acquired, `"text":"too late","silent_ms":70000}`: lost} {
+		line := format(t, e)
+		if !strings.HasSuffix(line, want+"\n") {
+			t.Errorf("got %s, want at its end %s", line, want)
+		}
+		if back, err := Parse([]byte(line)); err != nil || !reflect.DeepEqual(back, e) {
+			t.Errorf("%s came back as %+v, %v", line, back, err)
+		}
+	}
+}
+
 func TestRoundTrip(t *testing.T) {
 	for _, e := range slices.Concat(all(), bare()) {
 		line := format(t, e)

@@ -2,13 +2,13 @@ package events
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"reflect"
 	"sort"
-	"strings"
 	"unicode/utf8"
 
 	"locksmith/protocol"
@@ -76,34 +76,22 @@ func (e Event) first(n int) Event {
 }
 
 // Parse parses one line, with or without its line feed. Its errors wrap ErrMalformed.
-func Parse(line []byte) (Event, error) {
-	if len(bytes.TrimSuffix(line, []byte{'\n'}))+1 > protocol.MaxEvent {
+func Parse(text []byte) (Event, error) {
+	if len(bytes.TrimSuffix(text, []byte{'\n'}))+1 > protocol.MaxEvent {
 		return Event{}, malformed("more than %d bytes", protocol.MaxEvent)
 	}
-	if !utf8.Valid(line) {
+	if !utf8.Valid(text) {
 		return Event{}, malformed("not UTF-8")
 	}
-	values, err := object(line)
+	values, err := object(text)
 	if err != nil {
 		return Event{}, err
 	}
-	var c common
-	if err := take(values, &c); err != nil {
+	var l line
+	if err := take(values, &l); err != nil {
 		return Event{}, err
 	}
-	e := c.event()
-	l := e.line()
-	if l != nil {
-		if err := take(values, l); err != nil {
-			return Event{}, err
-		}
-	}
-	if key := foreign(values); key != "" {
-		return Event{}, malformed("%s does not belong to %.40q", key, e.Kind)
-	}
-	if l != nil { // otherwise check says that the kind is not known
-		e = l.event()
-	}
+	e := l.event()
 	return e, e.check()
 }
 
@@ -138,43 +126,27 @@ func object(line []byte) (map[string]json.RawMessage, error) {
 	return values, nil
 }
 
-// take moves the values of members to the fields of a line, except for those of common. Unmarshal
-// alone would take a key in any case of letters, null for any value, and zero for what is
-// missing.
-func take(values map[string]json.RawMessage, l line) error {
-	fields := reflect.ValueOf(l).Elem()
-	for i := range fields.NumField() {
-		if fields.Type().Field(i).Anonymous {
-			continue
-		}
-		key, option, _ := strings.Cut(fields.Type().Field(i).Tag.Get("json"), ",")
-		raw, given := values[key]
-		delete(values, key)
-		switch {
-		case !given && option != "":
-			continue
+// take moves the values of members to the fields of a line. Unmarshal alone would take a key in any
+// case of letters, null for any value, and zero for what is missing.
+func take(values map[string]json.RawMessage, l *line) (err error) {
+	foreign := ""
+	l.fields(func(key string, may, must bool, v reflect.Value) {
+		switch raw, given := values[key]; {
+		case err != nil, !given && !must:
 		case !given:
-			return malformed("%s is missing", key)
+			err = malformed("%s is missing", key)
+		case !may:
+			foreign = cmp.Or(foreign, key)
 		case string(raw) == "null":
-			return malformed("%s is null", key)
-		}
-		if err := json.Unmarshal(raw, fields.Field(i).Addr().Interface()); err != nil {
-			return malformed("%s: %w", key, err)
-		}
-	}
-	return nil
-}
-
-// foreign returns a key in values that belongs to another kind of event, or "".
-func foreign(values map[string]json.RawMessage) string {
-	for _, k := range kinds() {
-		line := reflect.TypeOf((&Event{Kind: k}).line()).Elem()
-		for i := range line.NumField() {
-			key, _, _ := strings.Cut(line.Field(i).Tag.Get("json"), ",")
-			if _, given := values[key]; given && key != "" {
-				return key
+			err = malformed("%s is null", key)
+		default:
+			if wrong := json.Unmarshal(raw, v.Addr().Interface()); wrong != nil {
+				err = malformed("%s: %w", key, wrong)
 			}
 		}
+	})
+	if err == nil && foreign != "" {
+		err = malformed("%s does not belong to %.40q", foreign, l.Kind)
 	}
-	return ""
+	return err
 }

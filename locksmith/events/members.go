@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,109 +14,103 @@ import (
 	"locksmith/protocol"
 )
 
-// The members of a line, in the order in which they are written. A member with omitempty or
-// omitzero may be missing in a line that is read. All others must be there.
-type (
-	common struct {
-		Time    stamp    `json:"time"`
-		Boot    millis   `json:"boot_ms"`
-		Clock   string   `json:"clock,omitempty"`
-		Kind    Kind     `json:"event"`
-		Locks   []string `json:"locks"`
-		More    int      `json:"more,omitempty"`
-		Host    string   `json:"host"`
-		PID     int      `json:"pid"`
-		Mode    string   `json:"mode"`
-		Modes   []string `json:"modes,omitempty"`
-		Command string   `json:"command,omitempty"`
+// A line has the members of events of all kinds, in the order in which they are written. Every event
+// has those up to Meta, of the others those of its kind (own). A member with an option may be missing,
+// unless its kind asks for it.
+type line struct {
+	Time    stamp    `json:"time"`
+	Boot    millis   `json:"boot_ms"`
+	Clock   string   `json:"clock,omitempty"`
+	Kind    Kind     `json:"event"`
+	Locks   []string `json:"locks"`
+	More    int      `json:"more,omitempty"`
+	Host    string   `json:"host"`
+	PID     int      `json:"pid"`
+	Mode    string   `json:"mode"`
+	Modes   []string `json:"modes,omitempty"`
+	Command string   `json:"command,omitempty"`
 
-		Meta map[string]string `json:"meta,omitempty"`
-	}
-	// waiting is also the line of Broke.
-	waiting struct {
-		common
-		Lock   string  `json:"lock,omitempty"`
-		Holder *Holder `json:"holder,omitempty"`
-		Why    string  `json:"why,omitempty"`
-	}
-	broken struct {
-		common
-		Holder *Holder `json:"holder,omitempty"`
-		User   string  `json:"user,omitempty"`
-		Forced bool    `json:"forced"`
-		Reason string  `json:"reason,omitempty"`
-		Why    string  `json:"why,omitempty"`
-	}
-	acquired struct {
-		common
-		ID     string `json:"id,omitempty"`
-		Token  uint64 `json:"token,omitempty"`
-		Tokens tokens `json:"tokens,omitzero"`
-		Waited millis `json:"waited_ms"`
-	}
-	late struct {
-		common
-		Late  millis `json:"late_ms"`
-		Error string `json:"error,omitempty"`
-	}
-	lost struct {
-		common
-		Code protocol.Code `json:"code"`
-		Text string        `json:"text"`
-	}
-	released struct {
-		common
-		Held    millis `json:"held_ms"`
-		Release millis `json:"release_ms"`
-	}
-	gaveUp struct {
-		common
-		Waited millis        `json:"waited_ms"`
-		Code   protocol.Code `json:"code"`
-		Text   string        `json:"text"`
-	}
-)
+	Meta map[string]string `json:"meta,omitempty"`
 
-// A line has the members of an event, to be written or to be read.
-type line interface{ event() Event }
+	Lock    string         `json:"lock,omitempty"`
+	Holder  *Holder        `json:"holder,omitempty"`
+	User    string         `json:"user,omitempty"`
+	Forced  *bool          `json:"forced,omitempty"`
+	Reason  string         `json:"reason,omitempty"`
+	Why     string         `json:"why,omitempty"`
+	ID      string         `json:"id,omitempty"`
+	Token   uint64         `json:"token,omitempty"`
+	Tokens  tokens         `json:"tokens,omitzero"`
+	Lease   millis         `json:"lease_ms,omitzero"`
+	Waited  *millis        `json:"waited_ms,omitempty"`
+	Late    *millis        `json:"late_ms,omitempty"`
+	Error   string         `json:"error,omitempty"`
+	Held    *millis        `json:"held_ms,omitempty"`
+	Release *millis        `json:"release_ms,omitempty"`
+	Code    *protocol.Code `json:"code,omitempty"`
+	Text    *string        `json:"text,omitempty"`
+	Silent  millis         `json:"silent_ms,omitzero"`
+}
 
-// line returns the line of an event; nil: its kind is not known.
+// own are the members of one kind of events. A mark is behind those that must be there.
+func (k Kind) own() string {
+	return map[Kind]string{
+		Waiting: "lock holder why", Broke: "lock holder why", Broken: "holder user forced! reason why",
+		Acquired: "id token tokens lease_ms waited_ms!", Late: "late_ms! error", Lost: "code! text! silent_ms",
+		Released: "held_ms! release_ms!", GaveUp: "waited_ms! code! text!",
+	}[k]
+}
+
+// fields calls back with each field of a line, in order: the member's key, and whether events of the
+// line's kind may, and must, have it.
+func (l *line) fields(f func(key string, may, must bool, v reflect.Value)) {
+	v, own := reflect.ValueOf(l).Elem(), []string(nil)
+	for i := range v.NumField() {
+		field := v.Type().Field(i)
+		key, option, _ := strings.Cut(field.Tag.Get("json"), ",")
+		must := own == nil && option == "" || slices.Contains(own, key+"!")
+		f(key, own == nil || must || slices.Contains(own, key), must, v.Field(i))
+		if field.Name == "Meta" { // the last that events of all kinds have
+			own = append(strings.Fields(l.Kind.own()), "")
+		}
+	}
+}
+
+// line returns the line of an event.
 func (e *Event) line() line {
-	c := common{stamp(e.Time), millis(e.Boot), e.Clock, e.Kind, e.Locks, e.More, e.Host, e.PID, e.Mode, e.Modes, e.Command, e.Meta}
-	switch e.Kind {
-	case Waiting, Broke:
-		return &waiting{c, e.Lock, e.Holder.known(), e.Text}
-	case Broken:
-		return &broken{c, e.Holder.known(), e.User, e.Forced, e.Reason, e.Text}
-	case Acquired:
-		return &acquired{c, e.ID, e.Token, e.Tokens, millis(e.Waited)}
-	case Late:
-		return &late{c, millis(e.Late), e.Text}
-	case Lost:
-		return &lost{c, e.Code, e.Text}
-	case Released:
-		return &released{c, millis(e.Held), millis(e.Release)}
-	case GaveUp:
-		return &gaveUp{c, millis(e.Waited), e.Code, e.Text}
+	l := line{
+		Time: stamp(e.Time), Boot: millis(e.Boot), Clock: e.Clock, Kind: e.Kind, Locks: e.Locks, More: e.More,
+		Host: e.Host, PID: e.PID, Mode: e.Mode, Modes: e.Modes, Command: e.Command, Meta: e.Meta,
+		Lock: e.Lock, Holder: e.Holder.known(), User: e.User, Forced: &e.Forced, Reason: e.Reason, Why: e.Text,
+		ID: e.ID, Token: e.Token, Tokens: e.Tokens, Lease: millis(e.Lease), Waited: (*millis)(&e.Waited),
+		Late: (*millis)(&e.Late), Error: e.Text, Held: (*millis)(&e.Held), Release: (*millis)(&e.Release),
+		Code: &e.Code, Text: &e.Text, Silent: millis(e.Silent),
 	}
-	return nil
+	l.fields(func(_ string, may, _ bool, v reflect.Value) {
+		if !may {
+			v.SetZero()
+		}
+	})
+	return l
 }
 
-func (c *common) event() Event {
-	return Event{Time: time.Time(c.Time), Boot: time.Duration(c.Boot), Clock: c.Clock, Kind: c.Kind, Locks: c.Locks, More: c.More,
-		Host: c.Host, PID: c.PID, Mode: c.Mode, Modes: c.Modes, Command: c.Command, Meta: c.Meta}
+func (l *line) event() Event {
+	return Event{
+		Time: time.Time(l.Time), Boot: time.Duration(l.Boot), Clock: l.Clock, Kind: l.Kind, Locks: l.Locks, More: l.More,
+		Host: l.Host, PID: l.PID, Mode: l.Mode, Modes: l.Modes, Command: l.Command, Meta: l.Meta,
+		Lock: l.Lock, Holder: l.Holder, User: l.User, Forced: of(l.Forced), Reason: l.Reason,
+		ID: l.ID, Token: l.Token, Tokens: l.Tokens, Lease: time.Duration(l.Lease), Waited: time.Duration(of(l.Waited)),
+		Late: time.Duration(of(l.Late)), Held: time.Duration(of(l.Held)), Release: time.Duration(of(l.Release)),
+		Code: of(l.Code), Text: l.Why + l.Error + of(l.Text), Silent: time.Duration(l.Silent),
+	}
 }
 
-func (w *waiting) event() Event {
-	e := w.common.event()
-	e.Lock, e.Holder, e.Text = w.Lock, w.Holder, w.Why
-	return e
-}
-
-func (b *broken) event() Event {
-	e := b.common.event()
-	e.Holder, e.User, e.Forced, e.Reason, e.Text = b.Holder, b.User, b.Forced, b.Reason, b.Why
-	return e
+// of returns what p leads to, or nothing.
+func of[T any](p *T) (value T) {
+	if p != nil {
+		value = *p
+	}
+	return value
 }
 
 // known returns the holder, or nil if nothing is known about it.
@@ -124,36 +119,6 @@ func (h *Holder) known() *Holder {
 		return nil
 	}
 	return h
-}
-
-func (a *acquired) event() Event {
-	e := a.common.event()
-	e.ID, e.Token, e.Tokens, e.Waited = a.ID, a.Token, a.Tokens, time.Duration(a.Waited)
-	return e
-}
-
-func (l *late) event() Event {
-	e := l.common.event()
-	e.Late, e.Text = time.Duration(l.Late), l.Error
-	return e
-}
-
-func (l *lost) event() Event {
-	e := l.common.event()
-	e.Code, e.Text = l.Code, l.Text
-	return e
-}
-
-func (r *released) event() Event {
-	e := r.common.event()
-	e.Held, e.Release = time.Duration(r.Held), time.Duration(r.Release)
-	return e
-}
-
-func (g *gaveUp) event() Event {
-	e := g.common.event()
-	e.Waited, e.Code, e.Text = time.Duration(g.Waited), g.Code, g.Text
-	return e
 }
 
 // A stamp is a time of the calendar in the form of a line.

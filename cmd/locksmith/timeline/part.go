@@ -60,6 +60,28 @@ func (f *part) add(name, mode string) {
 
 func (f part) lock() string { return f.names[0] }
 
+// lapsed is when the lease of a process that lost its lock was over: it was stopped, and others may
+// have held the lock since. Of one that noticed in time, or if that is not known, it is its end.
+func (f part) lapsed() time.Time {
+	m, known := f.acquired()
+	last := f.last()
+	if !known || m.Lease == 0 || last.Silent <= m.Lease {
+		return last.at
+	}
+	if over := last.at.Add(m.Lease - last.Silent); over.After(m.at) {
+		return over
+	}
+	return m.at
+}
+
+// until is when the process's last event was, or others ended its hold before.
+func (f part) until() time.Time {
+	if f.over != nil {
+		return f.over.at
+	}
+	return f.last().at
+}
+
 // A span is a time of waiting, with the events that name the holders waited for.
 type span struct {
 	from, to time.Time

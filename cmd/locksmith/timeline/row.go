@@ -64,6 +64,10 @@ func (p *picture) hold(f part, from time.Time, middle float64) {
 		if p.showsRelease(f.process) {
 			p.bar(class, aboutRelease(f.process), until, to, middle, p.row*.15)
 		}
+		if over := f.lapsed(); over.Before(until) {
+			p.bar("lapsed "+class, aboutLapse(f), over, until, middle, height)
+			until = over
+		}
 		width := p.bar(class, aboutHold(f, from, until), from, until, middle, height)
 		p.token(f, p.x(from), width, middle, "token")
 		return
@@ -81,7 +85,7 @@ func (p *picture) hold(f part, from time.Time, middle float64) {
 // time at which the process noticed its loss.
 func (p *picture) holdUntilEnded(f part, from time.Time, middle float64) {
 	to, seen, height := f.over.at, f.over.at, p.row*.7
-	if last := f.last().at; !f.isOver() && last.Before(to) {
+	if last := f.lapsed(); last.Before(to) {
 		seen = last
 	}
 	text := aboutHold(f, from, to)
@@ -91,7 +95,11 @@ func (p *picture) holdUntilEnded(f part, from time.Time, middle float64) {
 		if seen.After(from) {
 			p.bar(f.mode, text, from, seen, middle, height)
 		}
-		p.token(f, p.x(seen), p.bar("open "+f.mode, text, seen, to, middle, height), middle, "tick")
+		class := "open "
+		if f.isOver() {
+			class, text = "lapsed ", aboutLapse(f)
+		}
+		p.token(f, p.x(seen), p.bar(class+f.mode, text, seen, to, middle, height), middle, "tick")
 	}
 	if f.isOver() {
 		p.Line("unaware", aboutEnd(f.last()), p.x(to), middle, p.x(f.last().at), middle)
@@ -133,7 +141,7 @@ func (p *picture) finish(f part, middle float64) {
 	case f.over != nil:
 		p.Text("bad", aboutEnding(f), f.over.word(), p.x(f.over.at)+5, middle+4)
 	case !m.Kind.IsLast():
-		p.Text("bad", "there is no event about its end", "→ no end seen", p.right()+4, middle+4)
+		p.Text("note", "there is no event about its end: it is still there, or was killed", "→ no end yet", p.right()+4, middle+4)
 	}
 }
 

@@ -15,6 +15,7 @@ func (p *picture) legend(found []*process) {
 		{"exclusive", "holding alone", func(x float64) { p.Rect("exclusive", "", x, y-9, 22, 11) }},
 		{"shared", "holding, shared", func(x float64) { p.Rect("shared", "", x, y-9, 22, 11) }},
 		{"release", "letting go", func(x float64) { p.Rect("exclusive", "", x, y-5, 22, 3) }},
+		{"lapsed", "lease over", func(x float64) { p.Rect("lapsed exclusive", "", x, y-9, 22, 11) }},
 		{"late", "heartbeat late", func(x float64) { p.Line("late", "", x+11, y-11, x+11, y+4) }},
 		{"lost", "lost", func(x float64) { p.cross("lost", "", x+11, y-4, 5) }},
 		{"broken", "ended by others", func(x float64) { p.Line("broken", "", x+11, y-11, x+11, y+4) }},
@@ -38,6 +39,7 @@ func (p *picture) signs(found []*process) map[string]bool {
 		for _, part := range f.parts {
 			has[part.mode] = has[part.mode] || held
 			has["broken"] = has["broken"] || part.over != nil
+			has["lapsed"] = has["lapsed"] || f.isOver() && part.lapsed().Before(part.until())
 			has["unaware"] = has["unaware"] || part.over != nil && f.isOver()
 		}
 		waited := !held || from.After(f.began())
@@ -77,6 +79,7 @@ text.bad{fill:#b3261e;font-weight:bold}
 .aside{stroke:#8a8f98;stroke-width:1}
 .exclusive{fill:#0b5cad}
 .shared{fill:#0a7d5a}
+.lapsed{fill-opacity:.3}
 .open{fill-opacity:.15;stroke-width:1.5;stroke-dasharray:5 3}
 .open.exclusive{stroke:#0b5cad}
 .open.shared{stroke:#0a7d5a}

@@ -119,7 +119,7 @@ func TestSigns(t *testing.T) {
 	}
 	for _, want := range []string{
 		"4 locks", "13 processes on 2 hosts · 11 held · 2 lost · 1 gave up · 2 ended by others · 2 without an end", "2026-01-02 03:04:05.000 UTC",
-		"web3 100 import", "#2", "lost: expired", "gave up: timeout", "no end seen", "server says no",
+		"web3 100 import", "#2", "lost: expired", "gave up: timeout", "no end yet", "server says no",
 		"broken at 03:04:22.000000, for db1 501 stopped", "over at 03:04:38.000000 at the latest, when web3 502 heir got the lock",
 		"waited 9.16s, from 03:04:05.490000 to 03:04:14.650000", "behind alice@web3 pid 100", "token 2", "<script>&??",
 	} {
@@ -242,6 +242,62 @@ func TestLargeSet(t *testing.T) {
 	svg, _ := Draw(all, 10)
 	if classes, _ := parts(t, svg); classes["name"] != locks || classes["wait"] > 2*plotWidth || len(svg) > 3000*locks {
 		t.Errorf("%d rows, %d waits, %d bytes", classes["name"], classes["wait"], len(svg))
+	}
+}
+
+// TestLapsed: a holder that was stopped past its lease is not shown as holding alone until it told of
+// its loss, whether somebody else got the lock or not.
+func TestLapsed(t *testing.T) {
+	at := func(k events.Kind, pid int, at int) events.Event {
+		e := event(k, pid, time.Duration(at)*time.Second)
+		e.ID, e.Lease = fmt.Sprint("id", pid), time.Minute
+		return e
+	}
+	lost := at(events.Lost, 1, 300)
+	for name, c := range map[string]struct {
+		silent time.Duration
+		heir   int // when another gets the lock; 0: never
+		until  int // when the bar of one that holds ends; 0: it is all of it
+	}{
+		"stopped":                {250 * time.Second, 0, 110},
+		"stopped, then an heir":  {250 * time.Second, 200, 110},
+		"an heir before that":    {100 * time.Second, 200, 0},
+		"it noticed in time":     {50 * time.Second, 0, 0},
+		"an older locksmith":     {0, 0, 0},
+		"stopped from the start": {400 * time.Second, 0, 1},
+	} {
+		lost.Silent = c.silent
+		all := []events.Event{at(events.Acquired, 1, 1), lost}
+		if c.heir > 0 {
+			all = append(all, at(events.Acquired, 2, c.heir))
+		}
+		f := processes(all)[0].parts[0]
+		svg, _ := Draw(all, 10)
+		classes, text := parts(t, svg)
+		if got := classes["lapsed exclusive"] > 0; got != (c.until > 0) || got != strings.Contains(text, "lease over") {
+			t.Errorf("%s: %d bars of a lease that is over, in %s", name, classes["lapsed exclusive"], text)
+		}
+		if c.until > 0 && !f.lapsed().Equal(time.Unix(1e9+int64(c.until), 0)) {
+			t.Errorf("%s: the lease was over at %v, want after %d s", name, f.lapsed(), c.until)
+		}
+	}
+}
+
+// TestLivingHolder: one that holds the lock when the picture is drawn has nothing red.
+func TestLivingHolder(t *testing.T) {
+	svg, _ := Draw([]events.Event{event(events.Acquired, 1, 0), event(events.Late, 1, time.Second)}, 10)
+	if classes, text := parts(t, svg); classes["bad"]+classes["lost"]+classes["broken"] > 0 || !strings.Contains(text, "no end yet") {
+		t.Errorf("a holder that lives has signs of a bad end: %v", classes)
+	}
+}
+
+// TestArrayJob: the tasks of a job have rows that can be told apart.
+func TestArrayJob(t *testing.T) {
+	e := event(events.Acquired, 7, 0)
+	e.Command, e.Meta = "sh", map[string]string{"job": "align", "task": "12", "array": "9"}
+	svg, _ := Draw([]events.Event{e}, 10)
+	if _, text := parts(t, svg); !strings.Contains(text, "web3 7 align array=9 task=12\n") {
+		t.Errorf("the row of a task does not say which: %s", text)
 	}
 }
 

@@ -35,7 +35,13 @@ const (
 )
 
 func nameOf(e events.Event) string {
-	return clean(fmt.Sprintf("%s %d %s", e.Host, e.PID, cmp.Or(e.Meta["job"], e.Command)), maxName)
+	name := fmt.Sprintf("%s %d %s", e.Host, e.PID, cmp.Or(e.Meta["job"], e.Command))
+	for _, key := range slices.Sorted(maps.Keys(e.Meta)) {
+		if key != "job" {
+			name += " " + key + "=" + e.Meta[key]
+		}
+	}
+	return clean(name, maxName)
 }
 
 func holderName(h *events.Holder) string {
@@ -121,6 +127,12 @@ func aboutHold(f part, from, to time.Time) string {
 		text += fmt.Sprintf("\ntoken %d", f.token)
 	}
 	return text + restOf(f)
+}
+
+// aboutLapse describes a time in which a process believed to hold a lock whose lease was over.
+func aboutLapse(f part) string {
+	return fmt.Sprintf("no heartbeat for %s, and the lease was over at %s:\nsomebody else may have held the lock",
+		duration(f.last().Silent), clockTime(f.lapsed()))
 }
 
 // word says in a few words how others ended a hold.
