@@ -10,7 +10,7 @@ import (
 )
 
 // A Trouble is what may happen at a lock's place, or on the way there. The guide has the table
-// (cmd/locksmith/README.md, "Servers that do not answer").
+// (cmd/locksmith/guide/reference.md, "Servers that do not answer").
 type Trouble string
 
 // The troubles that may pass.

@@ -50,7 +50,7 @@ func TestStories(t *testing.T) {
 			"json":   jsonIs,
 			"pause":  pause,
 
-			"alerted": alerted,
+			"alerted": alerted(lab.GuideText(t)),
 		},
 		Condition: condition,
 	})

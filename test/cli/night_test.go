@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -14,22 +13,22 @@ import (
 // rules are divided by it.
 const shorter = 3600
 
-// alerted ALERT LOCK fails unless the guide's rule of that name fires for a lock, by the metrics
-// on the last standard output. With "!" it must not fire.
-func alerted(ts *testscript.TestScript, neg bool, args []string) {
-	if len(args) != 2 {
-		ts.Fatalf("usage: alerted ALERT LOCK")
-	}
-	page, err := os.ReadFile("../../cmd/locksmith/README.md")
-	ts.Check(err)
-	rule := regexp.MustCompile(`(?m)^  - alert: ` + args[0] + `\n    expr: (.*)$`).FindSubmatch(page)
-	if rule == nil {
-		ts.Fatalf("the guide has no alert %s", args[0])
-	}
-	fires, err := firesFor(string(rule[1]), args[1], samples(ts.ReadFile("stdout")))
-	ts.Check(err)
-	if fires == neg {
-		ts.Fatalf("%s fires for %s: %v", args[0], args[1], fires)
+// alerted returns the command alerted ALERT LOCK, which fails unless the guide's rule of that name
+// fires for a lock, by the metrics on the last standard output. With "!" it must not fire.
+func alerted(guide string) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, neg bool, args []string) {
+		if len(args) != 2 {
+			ts.Fatalf("usage: alerted ALERT LOCK")
+		}
+		rule := regexp.MustCompile(`(?m)^  - alert: ` + args[0] + `\n    expr: (.*)$`).FindStringSubmatch(guide)
+		if rule == nil {
+			ts.Fatalf("the guide has no alert %s", args[0])
+		}
+		fires, err := firesFor(rule[1], args[1], samples(ts.ReadFile("stdout")))
+		ts.Check(err)
+		if fires == neg {
+			ts.Fatalf("%s fires for %s: %v", args[0], args[1], fires)
+		}
 	}
 }
 

@@ -60,10 +60,7 @@ type book struct {
 func (r *book) write() {
 	t, p := r.place.t, r.place
 	t.Helper()
-	guide, err := os.ReadFile("../../cmd/locksmith/README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	guide := lab.GuideText(t)
 	files := map[string]string{
 		// The limit makes a transfer slow enough to be killed midway.
 		"curlrc": fmt.Sprintf("user = \"%s:%s\"\nlimit-rate = 1500k\n", p.server.User, p.server.Password),
@@ -73,14 +70,14 @@ func (r *book) write() {
 			p.address()),
 	}
 	for _, script := range []string{"upload", "download"} {
-		text := regexp.MustCompile(`(?s)cat > /tmp/phone/` + script + ` <<'END'\n(.*?)\nEND\n`).FindSubmatch(guide)
+		text := regexp.MustCompile(`(?s)cat > /tmp/phone/` + script + ` <<'END'\n(.*?)\nEND\n`).FindStringSubmatch(guide)
 		if text == nil {
 			t.Fatalf("the guide has no script %s", script)
 		}
 		site := "ftp://" + p.server.Addr + p.path + "/"
 		files[script] = strings.NewReplacer("/tmp/phone/", r.dir+"/", "ftp://127.0.0.1:2121/", site,
 			// Paths of commands begin where the log in leads.
-			"RNFR ", "RNFR "+p.path[1:]+"/", "RNTO ", "RNTO "+p.path[1:]+"/").Replace(string(text[1]) + "\n")
+			"RNFR ", "RNFR "+p.path[1:]+"/", "RNTO ", "RNTO "+p.path[1:]+"/").Replace(text[1] + "\n")
 	}
 	for name, text := range files {
 		file := filepath.Join(r.dir, name)

@@ -74,10 +74,7 @@ func (all metrics) value(name, lock string) (value float64, known bool) {
 // rulesOf are the guide's alert rules, as Prometheus reads them.
 func (c *cell) rulesOf() (text string, names []string) {
 	c.Helper()
-	page, err := os.ReadFile(guide)
-	c.must(err)
-	_, rest, _ := strings.Cut(string(page), "```text\ngroups:\n")
-	rest, _, _ = strings.Cut(rest, "```")
+	_, rest, _ := strings.Cut(lab.BlockOfGuide(c, "groups:\n"), "\n")
 	for _, m := range regexp.MustCompile(`(?m)^  - alert: (\w+)$`).FindAllStringSubmatch(rest, -1) {
 		names = append(names, m[1])
 	}

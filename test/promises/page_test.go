@@ -10,12 +10,12 @@ import (
 	"strings"
 	"testing"
 
+	"locksmith/test/lab"
 	"locksmith/test/lab/kinds"
 )
 
 const (
 	pageName = "README.md"
-	guide    = "../../cmd/locksmith/README.md"
 	begin    = "<!-- The rest of this page is written by -update. -->\n"
 )
 
@@ -38,11 +38,7 @@ func publish(t *testing.T, all []kinds.Kind) {
 	case strings.TrimSpace(old) != strings.TrimSpace(table):
 		t.Errorf("%s has another table: write it by -update", pageName)
 	}
-	page, err := os.ReadFile(guide)
-	if err != nil {
-		t.Fatal(err)
-	}
-	said := strings.Join(strings.Fields(string(page)), " ")
+	said := strings.Join(strings.Fields(lab.GuideText(t)), " ")
 	for _, q := range questions() {
 		for why := range q.not {
 			if !strings.Contains(said, why) {

@@ -57,8 +57,7 @@ func longName(c *cell) evil {
 
 // littleSpace: where Go itself fails, the guide shows what it says.
 func littleSpace(c *cell) evil {
-	page, err := os.ReadFile(guide)
-	c.must(err)
+	guide := lab.GuideText(c)
 	for _, limit := range []string{"900000", "1200000"} {
 		cmd := exec.Command("sh", append([]string{"-c", "ulimit -v " + limit + `; exec "$@"`, "sh", c.Program}, c.trying()...)...)
 		cmd.Env = c.env()
@@ -67,7 +66,7 @@ func littleSpace(c *cell) evil {
 			continue
 		}
 		first, _, _ := strings.Cut(s.err, "\n")
-		if !strings.Contains(string(page), first) {
+		if !strings.Contains(guide, first) {
 			return evil("with ulimit -v " + limit + " only: " + first)
 		}
 	}

@@ -26,13 +26,17 @@ const root = "../.."
 type block struct{ language, text string }
 
 // pages are the pages with commands for users, README first.
-var pages = []string{"README.md", "cmd/locksmith/README.md", "protocol/README.md", "protocol/HELPERS.md", "protocol/EXTRAS.md", "backends/README.md"}
+func pages(t *testing.T) []string {
+	t.Helper()
+	return slices.Concat([]string{"README.md"}, lab.GuidePages(t),
+		[]string{"protocol/README.md", "protocol/HELPERS.md", "protocol/EXTRAS.md", "backends/README.md"})
+}
 
 // blocks returns the blocks of all pages.
 func blocks(t *testing.T) []block {
 	t.Helper()
 	var all []block
-	for _, page := range pages {
+	for _, page := range pages(t) {
 		all = append(all, blocksOf(t, page)...)
 	}
 	return all
@@ -64,7 +68,7 @@ const setUp = "test/run\n"
 func TestCommands(t *testing.T) {
 	bin := filepath.Dir(lab.Program(t, "cmd/locksmith"))
 	n := 0
-	for _, page := range pages {
+	for _, page := range pages(t) {
 		commands := slices.DeleteFunc(blocksOf(t, page), func(b block) bool {
 			return b.language != "sh" || b.text == setUp || isExample(t, b)
 		})

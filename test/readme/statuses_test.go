@@ -5,14 +5,15 @@ import (
 	"testing"
 
 	"locksmith/cmd/locksmith/cli"
+	"locksmith/test/lab"
 )
 
 // TestExitStatuses: the guide and the man pages say the same about exit statuses.
 func TestExitStatuses(t *testing.T) {
-	text := strings.ReplaceAll(read(t, "cmd/locksmith/README.md"), "`", "")
+	text := strings.ReplaceAll(lab.GuideText(t), "`", "")
 	for _, e := range cli.ExitStatuses() {
 		if row := "| " + e.Term + " | " + e.Text + " |"; !strings.Contains(text, row+"\n") {
-			t.Errorf("cmd/locksmith/README.md has no row %s, as the man pages have it (cli.ExitStatuses, protocol.Code.Exit)", row)
+			t.Errorf("the guide has no row %s, as the man pages have it (cli.ExitStatuses, protocol.Code.Exit)", row)
 		}
 	}
 }
