@@ -186,6 +186,10 @@ func (a *app) listPlaces(ctx context.Context, l *listing, args []string, to io.W
 		}
 		if n := l.others.Load(); n > 0 && l.format == "text" && l.all() {
 			dir, _ := absolute(place)
+			if !isPath(place) { // an address, of flock:
+				_, dir, _ = strings.Cut(place, ":")
+				dir, _, _ = strings.Cut(dir, "?")
+			}
 			fmt.Fprintf(to, "%s: files left out that may be other tools' locks: %d; see them with: locksmith list %s\n", show.Text(place), n, show.Text(quoted("local:"+dir)))
 		}
 	}
