@@ -1,6 +1,7 @@
-// Command locksmith-man writes locksmith's man pages into a directory, from the help of the
-// commands. It is a program of its own, so that locksmith need not carry it. The pages bear the
-// date of SOURCE_DATE_EPOCH, or none.
+// Command locksmith-man writes locksmith's man pages into a directory: from the help of the commands
+// those of section 1, and from the pages of the guide that it is given those of section 7. It is a
+// program of its own, so that locksmith need not carry it. The pages bear the date of
+// SOURCE_DATE_EPOCH, or none.
 package main
 
 import (
@@ -25,16 +26,26 @@ func main() {
 }
 
 func run(args []string) error {
-	if len(args) != 1 {
-		return errors.New("need one directory to write man pages to")
+	if len(args) == 0 {
+		return errors.New("need a directory to write man pages to, and perhaps pages of the guide")
 	}
+	dir, pages := args[0], args[1:]
 	date, err := date(os.Getenv("SOURCE_DATE_EPOCH"))
 	if err != nil {
 		return err
 	}
 	for _, c := range all(cli.Commands()) {
-		if err := os.WriteFile(filepath.Join(args[0], name(c)+".1"), page(c, date), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name(c)+".1"), page(c, pages, date), 0o644); err != nil {
 			return fmt.Errorf("write the page of %s: %w", c.CommandPath(), err)
+		}
+	}
+	for _, file := range pages {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return fmt.Errorf("read a page of the guide: %w", err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, guidePage(file)+".7"), guide(file, string(text), date), 0o644); err != nil {
+			return fmt.Errorf("write the page of %s: %w", file, err)
 		}
 	}
 	return nil

@@ -19,10 +19,20 @@ func write(t *testing.T, epoch string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	t.Setenv("SOURCE_DATE_EPOCH", epoch)
-	if err := run([]string{dir}); err != nil {
+	if err := run(append([]string{dir}, rooms(t)...)); err != nil {
 		t.Fatal(err)
 	}
 	return dir
+}
+
+// rooms are the pages of the guide, without their index.
+func rooms(t *testing.T) []string {
+	t.Helper()
+	files := lab.GuidePages(t)[1:]
+	for i, file := range files {
+		files[i] = filepath.Join("../..", file)
+	}
+	return files
 }
 
 func read(t *testing.T, dir, file string) string {
@@ -38,7 +48,7 @@ func read(t *testing.T, dir, file string) string {
 func TestPages(t *testing.T) {
 	dir := write(t, "")
 	commands := all(cli.Commands())
-	if files, _ := filepath.Glob(dir + "/*"); len(files) != len(commands) || len(files) < 16 {
+	if files, _ := filepath.Glob(dir + "/*.1"); len(files) != len(commands) || len(files) < 16 {
 		t.Errorf("%d pages of %d commands", len(files), len(commands))
 	}
 	for _, c := range commands {
@@ -83,6 +93,58 @@ func TestSections(t *testing.T) {
 	}
 }
 
+// TestGuide: each page of the guide is a man page, with all headings, commands and examples of the page.
+func TestGuide(t *testing.T) {
+	dir := write(t, "")
+	for _, file := range rooms(t) {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		page := read(t, dir, guidePage(file)+".7")
+		if !strings.Contains(read(t, dir, "locksmith.1"), escape(guidePage(file))+"(7)") {
+			t.Errorf("locksmith.1 does not name %s", guidePage(file))
+		}
+		fenced := false
+		for line := range strings.Lines(string(raw)) {
+			line = strings.TrimSuffix(line, "\n")
+			want := escape(strings.ReplaceAll(line, "\t", "  "))
+			switch {
+			case strings.HasPrefix(line, fence):
+				fenced = !fenced
+				continue
+			case fenced:
+			case strings.HasPrefix(line, "## "):
+				want = ".SH " + escape(strings.ToUpper(plain(line[3:])))
+			case strings.HasPrefix(line, "### "):
+				want = ".SS " + escape(plain(line[4:]))
+			default:
+				continue
+			}
+			if !strings.Contains(page, want+"\n") {
+				t.Errorf("%s.7 does not have the line %q of %s", guidePage(file), want, file)
+			}
+		}
+		for _, mark := range []string{"](", "**", "\\(ga"} {
+			if text := regexp.MustCompile(`(?s)\.EX\n.*?\.EE\n`).ReplaceAllString(page, ""); strings.Contains(text, mark) {
+				t.Errorf("%s.7 shows %q to readers", guidePage(file), mark)
+			}
+		}
+	}
+}
+
+// TestGuideMarks: what Markdown marks, roff marks, too.
+func TestGuideMarks(t *testing.T) {
+	const page = "# Rooms\n\nSee `a -b`, **now**, *not* [that](ftp.md#reap) [`x`](../y.md).\n\n- one\n  more\n- two\n\n" +
+		"| a | b | c |\n| --- | --- | --- |\n| `k` | v | |\n| | w | x |\n\n## So\n\n```sh\n.x\n\n\ty\n```\n\nend\n"
+	const want = ".SH DESCRIPTION\nSee \\fBa \\-b\\fR, \\fBnow\\fR, \\fInot\\fR that (\\fBlocksmith\\-ftp\\fR(7))\n\\fBx\\fR.\n" +
+		".IP \\(bu 4\none more\n.IP \\(bu 4\ntwo\n.TP\n\\fBk\\fR\nb: v\n.TP\n\\fBk\\fR\nb: w\n.br\nc: x\n" +
+		".SH SO\n.EX\n\\&.x\n\n  y\n.EE\n.PP\nend\n.SH SEE ALSO\n"
+	if got := string(guide("rooms.md", page, "")); !strings.Contains(got, want) {
+		t.Errorf("%s\nis not in\n%s", want, got)
+	}
+}
+
 // TestSamePages: the pages depend only on the commands and on the given date.
 func TestSamePages(t *testing.T) {
 	first, second, dated := write(t, ""), write(t, ""), write(t, "86400")
@@ -104,7 +166,7 @@ func TestSamePages(t *testing.T) {
 
 // TestLint: programs that check man pages find nothing wrong.
 func TestLint(t *testing.T) {
-	files, err := filepath.Glob(write(t, "86400") + "/*.1")
+	files, err := filepath.Glob(write(t, "86400") + "/*.[17]")
 	if err != nil || len(files) == 0 {
 		t.Fatal(err)
 	}

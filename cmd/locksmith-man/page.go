@@ -10,11 +10,11 @@ import (
 	"locksmith/cmd/locksmith/cli"
 )
 
-// page returns the page of a command.
-func page(c *cobra.Command, date string) []byte {
+// page returns the page of a command. That of the program names the pages of the guide.
+func page(c *cobra.Command, guide []string, date string) []byte {
 	c.InitDefaultHelpFlag()
 	var r roff
-	r.title(name(c), date)
+	r.title(name(c), "1", date)
 	r.section("NAME")
 	r.text(name(c) + " - " + c.Short)
 	r.section("SYNOPSIS")
@@ -40,7 +40,13 @@ func page(c *cobra.Command, date string) []byte {
 		}
 	}
 	r.section("SEE ALSO")
-	r.text(strings.Join(related(c), ", "))
+	see := related(c)
+	if !c.HasParent() {
+		for _, file := range guide {
+			see = append(see, guidePage(file)+"(7)")
+		}
+	}
+	r.text(strings.Join(see, ", "))
 	return r.bytes()
 }
 

@@ -11,22 +11,32 @@ type roff struct{ buf bytes.Buffer }
 
 func (r *roff) bytes() []byte { return r.buf.Bytes() }
 
-func (r *roff) title(name, date string) {
-	fmt.Fprintf(&r.buf, ".TH %s 1 \"%s\" locksmith \"User Commands\"\n", escape(strings.ToUpper(name)), date)
+// title begins a page of a section of the manual: "1" for commands, "7" for the guide.
+func (r *roff) title(name, section, date string) {
+	manual := "User Commands"
+	if section == "7" {
+		manual = "The guide"
+	}
+	fmt.Fprintf(&r.buf, ".TH %s %s \"%s\" locksmith \"%s\"\n", escape(strings.ToUpper(name)), section, date, manual)
 }
 
 func (r *roff) section(title string)    { r.macro("SH", title) }
 func (r *roff) subsection(title string) { r.macro("SS", title) }
 
-func (r *roff) macro(name, text string) { fmt.Fprintf(&r.buf, ".%s %s\n", name, escape(text)) }
+func (r *roff) macro(name, text string) {
+	r.buf.WriteString(strings.TrimRight(fmt.Sprintf(".%s %s", name, escape(text)), " ") + "\n")
+}
 
-// text breaks its lines where that is convenient, because man fills them anew.
-func (r *roff) text(text string) {
+// text writes text that is to be filled.
+func (r *roff) text(text string) { r.wrapped(text, r.line) }
+
+// wrapped breaks lines where that is convenient, because man fills them anew.
+func (r *roff) wrapped(text string, write func(line string)) {
 	const width = 76
 	line := ""
 	for _, word := range strings.Fields(text) {
 		if line != "" && len(line)+len(word) >= width {
-			r.line(line)
+			write(line)
 			line = ""
 		}
 		if line != "" {
@@ -35,13 +45,15 @@ func (r *roff) text(text string) {
 		line += word
 	}
 	if line != "" {
-		r.line(line)
+		write(line)
 	}
 }
 
 // line writes a line of text that is never a request, whatever it begins with.
-func (r *roff) line(text string) {
-	text = escape(text)
+func (r *roff) line(text string) { r.escaped(escape(text)) }
+
+// escaped writes such a line that is escaped already.
+func (r *roff) escaped(text string) {
 	if strings.HasPrefix(text, ".") || strings.HasPrefix(text, "'") {
 		text = `\&` + text
 	}

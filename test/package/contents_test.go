@@ -49,6 +49,9 @@ func contents(t *testing.T, m making) {
 		"nodejs/locksmith/locksmith.mjs", "nodejs/locksmith/locksmith.d.mts", "nodejs/locksmith/package.json",
 		"tcltk/locksmith/locksmith.tcl", "tcltk/locksmith/pkgIndex.tcl",
 	}
+	for _, page := range lab.GuidePages(t)[1:] {
+		want = append(want, "doc/locksmith/"+page, "man/man7/locksmith-"+strings.TrimSuffix(filepath.Base(page), ".md")+".7.gz")
+	}
 	for _, c := range cli.Commands().Commands() {
 		if !c.Hidden {
 			want = append(want, "man/man1/locksmith-"+c.Name()+".1.gz")
