@@ -133,9 +133,9 @@ func (l *Lock) ReleaseContext(ctx context.Context) error {
 }
 
 // Release gives the lock up, and returns when it has been removed. A helper that does not end
-// within the time of the option [KillAfter] is killed. If anybody killed the helper, Release
-// removes the lock by its id, for the call says that the work has stopped. So this program need
-// not wait for the lease of its own lock. The error is the *LostError if the lock was lost
+// within the time of the option [KillAfter] is killed. Whoever calls Release has stopped
+// its work. So if somebody killed the helper, Release itself removes the lock, by its id, and this
+// program need not wait for the lease of its own lock. The error is the *LostError if the lock was lost
 // before or cannot be removed, or ErrReleased if Release was called before. Once a loss is known,
 // Release hardly waits: the helper ends, and what it left is removed, behind the call.
 func (l *Lock) Release() error {

@@ -30,7 +30,7 @@ func (e *HeldError) why() string {
 	case e.Obstacle != nil:
 		return fmt.Sprintf("%s: waiting until it can be seen who holds it: %s", e.Lock, strings.TrimPrefix(e.Obstacle.Error(), e.Lock+": "))
 	case e.Queued:
-		return fmt.Sprintf("%s: free, but before us waits %s", e.Lock, e.Holder)
+		return fmt.Sprintf("%s: free, but somebody waits before us: %s", e.Lock, e.Holder)
 	case e.Yielding:
 		return fmt.Sprintf("%s: others share it, but we hold back for one that waits to have it alone: %s", e.Lock, e.Holder)
 	case e.Ahead > 0:

@@ -54,7 +54,7 @@ export class LocksmithError extends Error {
 
 /** Another holder has the lock; holder: {id, user, host, program, pid, age}, as far as it is known; waited. */
 export class HeldError extends LocksmithError {}
-/** The helper could not get the lock, for another reason than that it is held; waited, if it waited. */
+/** The helper could not get the lock, and not because somebody holds it; waited, if it waited. */
 export class HelperError extends LocksmithError {}
 /** The signal ended the wait; cause: its reason. waited; holder: who has the lock, as far as it is known. */
 export class CancelledError extends LocksmithError {

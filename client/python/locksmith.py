@@ -87,7 +87,7 @@ class HeldError(LocksmithError):
 
 
 class HelperError(LocksmithError):
-    """The helper could not get the lock, for another reason than that it is held. waited: seconds, if it waited."""
+    """The helper could not get the lock, and not because somebody holds it. waited: seconds, if it waited."""
 
     def __init__(self, text: str, code: Optional[str] = None, waited: Optional[float] = None) -> None:
         super().__init__(text, code)

@@ -25,16 +25,15 @@ func (a *app) reap() *cobra.Command {
 		Use:   "reap [flags] --max-age AGE PLACE…",
 		Short: "Remove by age what was left behind in directories of locks",
 		Long: whichOfThree + "Look at every lock in PLACE, a directory of mkdir:, ftp: or ftps: locks, and at what\n" +
-			"crashed waiters, and a killed doctor, left. What gave no sign of life for AGE is shown, and with --yes removed,\n" +
-			"by the server's own clock; but nothing with a heartbeat that moves, for which each is\n" +
-			"watched for a quarter of its lease. Who is proven dead on this machine is removed at once,\n" +
-			"whatever AGE. Without --yes nothing is made in PLACE to see the server's time: an age is\n" +
-			"then by this machine's clock, or at an FTP server what it is at least. Empty lock\n" +
-			"directories say nothing of who made them:\n" +
-			"choose an AGE longer than any job takes. Where a server tells times to the minute only,\n" +
-			"everything counts as a minute younger, and what is an hour old or more as another hour\n" +
-			"younger if a night lies between, in which its clock may have skipped one. The exit status\n" +
-			"is not 0 if something old enough was to be removed and was not.",
+			"crashed waiters, and a killed doctor, left. What gave no sign of life for AGE is shown, and with --yes removed.\n" +
+			"Each that has a heartbeat is watched for a quarter of its lease, and stays if that moves. Who is\n" +
+			"proven dead on this machine is removed at once, whatever AGE. Empty lock directories say nothing\n" +
+			"of who made them: choose an AGE longer than any job takes.\n" +
+			"With --yes ages are by the server's own clock. Without it nothing is made in PLACE to see that\n" +
+			"clock: an age is then by this machine's, or at an FTP server what it is at least. If a server\n" +
+			"tells times to the minute only, everything is taken for a minute younger. If a night lies\n" +
+			"between, its clock may have skipped an hour: what is an hour old or more is taken for an hour\n" +
+			"younger, too. The exit status is not 0 if something old enough was to be removed and was not.",
 		Example: "  locksmith reap --max-age 6m mkdir:/srv/ftp/locks\n" +
 			"  */5 * * * *  locksmith reap --quiet --max-age 6h --yes ftp://loader@ftp.example.org/locks",
 		Args: atLeastOne("directory of locks"),

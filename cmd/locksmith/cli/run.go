@@ -40,8 +40,8 @@ func (a *app) runAs(o *running) *cobra.Command {
 			"signal n). If the lock is lost, COMMAND and its descendants are ended first; so they are\n" +
 			"after the time of --max-hold, and the exit status is 124.\n" +
 			"With --once-per a COMMAND that succeeded (0) is put on record in the lock's place, before\n" +
-			"the lock is released. A run that gets the lock too soon after that success does not start its\n" +
-			"COMMAND: it releases the lock, and exits with 0.\n" +
+			"the lock is released. A run that gets the lock less than that time after the success does\n" +
+			"not start its COMMAND: it releases the lock, and exits with 0.\n" +
 			"COMMAND dies with locksmith (but not what it started, nor a program in it that is set-uid or\n" +
 			"changes its user; on Linux these keep the lock after a kill -9, unless they close what they\n" +
 			"inherit, until a waiter's lease is over), and finds LOCKSMITH_LOCK, LOCKSMITH_ID and, where\n" +
