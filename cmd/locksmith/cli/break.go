@@ -236,7 +236,7 @@ func (b *breaking) clear(ctx context.Context, p show.Participant) error {
 	r := b.record(ctx, p)
 	s, _ := look(ctx, b.address, b.backend)
 	b.result.Broken, b.result.Forced, b.result.State = true, true, s.State
-	b.tell("%s: removed what was %s\n", show.Text(b.address), p)
+	b.tell("%s: removed it\n", show.Text(b.address))
 	b.tellRest(p)
 	b.tellRecord(ctx, r)
 	return nil
