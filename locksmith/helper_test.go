@@ -49,7 +49,6 @@ type world struct {
 }
 
 func (w *world) Attempt(backend.Request) (backend.Attempt, error) { return w, nil }
-func (w *world) Inspect(context.Context) (backend.Report, error)  { return backend.Report{}, nil }
 
 func (w *world) Try(ctx context.Context) (backend.Hold, error) {
 	if w.cutOff {

@@ -36,17 +36,18 @@ type Locker interface {
 // A Backend is one lock at one address. Several goroutines may call its methods at the same time.
 type Backend interface {
 	Locker
-	// Inspect looks at the lock and disturbs nobody.
-	Inspect(ctx context.Context) (Report, error)
+	// Read looks at the lock and disturbs nobody. What lies on its shelf is told by who lists that
+	// anyway (Report.Shelved), and else by shelf.Inspect.
+	Read(ctx context.Context) (Report, error)
 	// NewestToken returns the newest fencing token, or 0 if there was none yet. If the holders of
-	// this lock get none, its error is ErrNoTokens. Unlike Inspect, it must see whatever others did
+	// this lock get none, its error is ErrNoTokens. Unlike Read, it must see whatever others did
 	// before it was called. For that it may change something in the lock's place.
 	NewestToken(ctx context.Context) (uint64, error)
-	// Break ends somebody else's acquisition because an operator says so. who is its id. The lock of
-	// another tool has no id: then who is its Sign (see Holder). The error is ErrGone if there is no
-	// such acquisition any more, or never was one. It is ErrLives if the operating system keeps the
-	// lock for a helper that lives. Otherwise Break does not ask whether the holder is dead.
-	Break(ctx context.Context, who string) error
+	// Strike removes somebody whom Read showed, because an operator says so (Break), and does not ask
+	// whether that one is dead. It removes what has the ID, or if there is none, the Sign, and
+	// nothing else. The error is ErrGone if that is not there any more, or not where it was. It is
+	// ErrLives if the operating system keeps the lock for a helper that lives.
+	Strike(ctx context.Context, h Holder) error
 	// Examine finds out whether the place is fit for locks, and tells of one check after the other.
 	// It leaves the lock alone and disturbs nobody: it works with names of its own, and removes
 	// these again, even if ctx ends. That something is not allowed is a finding and not an error.
@@ -170,7 +171,7 @@ type Remover interface {
 	Remove(ctx context.Context, h Hold) error
 }
 
-// A Report is what Inspect saw.
+// A Report is what Read saw.
 type Report struct {
 	Token   uint64   // the fencing token of the holders, or else of the last holder; 0 means none
 	Holders []Holder // none: the lock is free
@@ -183,6 +184,7 @@ type Report struct {
 	// Unseen says, if nobody was seen to hold the lock, why that does not mean that it is free; "": it
 	// is free then.
 	Unseen  string
+	Shelved bool        // Success and Broken are what there is; else whoever asks for them looks on the shelf
 	Success *Success    // the last one on record; nil: none is known. Its age is for people
 	Broken  *owner.Note // the last break by hand, as far as there is a note of it; else nil
 	Beside  string      // another lock on the same thing, which does not exclude this one; "": none is known
@@ -190,7 +192,8 @@ type Report struct {
 
 // A Holder is one holder of a lock, or one waiter, as others see it.
 type Holder struct {
-	ID        string        // what Break takes; if it is empty, Break takes the Sign
+	ID        string        // by which it is broken; if it is empty, by its Sign
+	Entry     any           // what Strike needs, beside these two, to find it; only its kind knows what that is
 	Record    *owner.Record // nil: what the lock contains is not a record
 	Who       string        // without a record: what is known of it, as in "pid 4242 (rsync)"; else empty
 	OfKernel  bool          // the kernel keeps the lock until no process has its descriptor, and nobody breaks it

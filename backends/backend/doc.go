@@ -24,7 +24,7 @@
 //   - Try takes a lock that is free. If the lock has tokens, its token is greater than the last
 //     one. After Release nothing of the lock is left but what the kind keeps on purpose: "acquire
 //     and release".
-//   - Inspect shows the one holder, with its record, the verdict on it and its helper's pid. Before
+//   - Read shows the one holder, with its record, the verdict on it and its helper's pid. Before
 //     and after that it shows nobody: "inspect". So it does whatever others do meanwhile, though it takes
 //     several steps: "inspect beside others that come and go".
 //   - The *HeldError of Try has the record of the holder: "held tells who".
@@ -41,12 +41,13 @@
 //     lease". With Request.Grace both kinds of break come later by that: "grace".
 //   - A holder of whom nothing here can tell whether it lives is kept for as long as its sign of life
 //     changes: "a holder that beats is kept although its host cannot be seen". The silence of one is not
-//     held against the next: "a new holder is watched anew". A holder has the lock, too, if nobody can read its record, and Inspect shows somebody: "a record that nobody can read
+//     held against the next: "a new holder is watched anew". A holder has the lock, too, if nobody can read its record, and Read shows somebody: "a record that nobody can read
 //     is held".
 //   - Heartbeat and Release return ErrGone if the lock was removed: "lost lock is noticed". They
 //     compare the id, and never touch a successor: "late release of a broken holder hits nothing".
 //   - Tend may be called while another method runs: "housekeeping beside all else".
-//   - Break ends the acquisition with exactly this id, or returns ErrGone: "break by id".
+//   - Strike removes the one acquisition that Read showed, or returns ErrGone; Break, which finds it by
+//     its id, is written once over both: "break by id".
 //   - A shelf.Keeper keeps the last success of whoever held the lock to the end, and, unless it
 //     refuses notes, those of breaks by hand: "successes", "notes of breaks".
 //

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/shelf"
 )
 
 // A Place is a backend.Backend whose address may also be that of a directory of locks. Of a kind that
@@ -202,7 +203,9 @@ func Files(root string, address backend.Name, begin string, open func(path strin
 		}
 		return in.Lock(name)
 	}
-	look := func(ctx context.Context, f Found) (backend.Report, error) { return open(root + f.Path).Inspect(ctx) }
+	look := func(ctx context.Context, f Found) (backend.Report, error) {
+		return shelf.Inspect(ctx, open(root+f.Path))
+	}
 	return Search{Tree: FileTree{Root: root, Address: string(address)}, Kind: Kind{Place: address, File: file, Look: look}}
 }
 
@@ -232,7 +235,7 @@ func List(ctx context.Context, b backend.Backend, address string, l backend.List
 		if l.Step != nil {
 			l.Step()
 		}
-		r, err := b.Inspect(ctx)
+		r, err := shelf.Inspect(ctx, b)
 		l.Tell(backend.Listed{Lock: address, Report: r, Err: err})
 		return nil
 	}

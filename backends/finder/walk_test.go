@@ -290,7 +290,7 @@ func (f failing) List(ctx context.Context, path string) ([]Entry, error) {
 // A single is a kind of locks that are not known by their names.
 type single struct{ backend.Backend }
 
-func (single) Inspect(context.Context) (backend.Report, error) { return backend.Report{Token: 7}, nil }
+func (single) Read(context.Context) (backend.Report, error) { return backend.Report{Token: 7}, nil }
 
 // TestListSingle: a kind that gives no line for it is listed all the same, by the address of a lock.
 // The look may hang, so it is announced.

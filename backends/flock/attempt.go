@@ -155,7 +155,7 @@ func (a *attempt) refusal() error {
 	e := &backend.HeldError{Lock: string(a.lock.address), Holder: backend.Holder{Verdict: owner.Unknown}}
 	if a.looksLater() {
 		e.Holder = a.looker.holder()
-	} else if r, err := a.lock.reportOn(a.record(), a.request.Owner.Place, flocks.Glance); err == nil && len(r.Holders) > 0 {
+	} else if r, err := a.lock.report(a.record(), a.request.Owner.Place, flocks.Glance); err == nil && len(r.Holders) > 0 {
 		e.Holder = r.Holders[0]
 	} else {
 		e.Holder = a.lock.refuser(flocks.Seen{}, a.record(), a.request.Owner.Place)

@@ -14,7 +14,6 @@ import (
 	"locksmith/backends/doctor"
 	"locksmith/backends/flocks"
 	"locksmith/backends/lockfile"
-	"locksmith/backends/owner"
 	"locksmith/backends/shelf"
 	"locksmith/protocol"
 )
@@ -28,6 +27,7 @@ type Lock struct {
 	path    string
 	anyFS   bool
 	eyes    eyes
+	sees    look // what Read does
 }
 
 var (
@@ -43,7 +43,7 @@ func Open(a backend.Address) (backend.Backend, error) {
 	if err := a.CheckOptions(map[string][]string{"fs": {"any"}}); err != nil {
 		return nil, err
 	}
-	return &Lock{address: a.Name(), path: a.Path, anyFS: a.Options["fs"] == "any", eyes: kernelsEyes()}, nil
+	return &Lock{address: a.Name(), path: a.Path, anyFS: a.Options["fs"] == "any", eyes: kernelsEyes(), sees: flocks.Look}, nil
 }
 
 // Attempt implements backend.Backend.
@@ -60,20 +60,8 @@ func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
 // NewestToken implements backend.Backend.
 func (l *Lock) NewestToken(context.Context) (uint64, error) { return 0, backend.ErrNoTokens }
 
-// Break implements backend.Backend: nobody can.
-func (l *Lock) Break(_ context.Context, who string) error {
-	op := "break " + protocol.CleanText(who, 100)
-	r, err := l.report(owner.Here(), flocks.Look)
-	if err != nil {
-		return err
-	}
-	for _, h := range r.Holders {
-		if h.ID == who {
-			return &backend.Error{Code: protocol.Held, Lock: string(l.address), Op: op, Err: backend.ErrLives, Hint: h.EndingKept()}
-		}
-	}
-	return l.address.NoSuch(op)
-}
+// Strike implements backend.Backend. There is nothing to remove: whoever has the lock is backend.Holder.OfKernel.
+func (l *Lock) Strike(context.Context, backend.Holder) error { return backend.ErrGone }
 
 // checkPlace refuses places where this lock cannot keep its promise.
 func (l *Lock) checkPlace() error {

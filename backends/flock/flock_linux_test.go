@@ -39,10 +39,10 @@ func mustHold(t *testing.T, path string) *hold {
 	return backendtest.MustHold(t, attemptAt(t, path, backendtest.Request())).(*hold)
 }
 
-// report is what Inspect sees of a lock.
+// report is what Read sees of a lock.
 func report(t *testing.T, path string) backend.Report {
 	t.Helper()
-	r, err := openLock(t, path).Inspect(t.Context())
+	r, err := openLock(t, path).Read(t.Context())
 	backendtest.MustWork(t, err)
 	return r
 }
@@ -135,8 +135,8 @@ func TestLooksTakeNothing(t *testing.T) {
 		defer close(done)
 		l := openLock(t, path)
 		for ctx.Err() == nil {
-			_, _ = l.Inspect(ctx)
-			_ = l.Break(ctx, owner.NewID())
+			_, _ = l.Read(ctx)
+			_ = backendtest.BreakID(ctx, l, owner.NewID())
 			_ = finder.List(ctx, l, "", backend.Listing{Tell: func(backend.Listed) {}})
 			_ = l.Examine(ctx, backend.Examination{}, func(backend.Check) {})
 		}
@@ -166,7 +166,7 @@ func TestInheritors(t *testing.T) {
 		t.Errorf("the error of Try is %v, want the heir as the holder", held)
 	}
 	if left := report(t, path).Holders; len(left) != 1 || len(left[0].Kept) != 1 || left[0].Kept[0] != heir.Pid {
-		t.Errorf("Inspect sees the holders %+v, want pid %d", left, heir.Pid)
+		t.Errorf("Read sees the holders %+v, want pid %d", left, heir.Pid)
 	}
 	_ = heir.Kill()
 	end()
@@ -193,7 +193,7 @@ func TestWho(t *testing.T) {
 			held := backendtest.MustBeHeld(t, attemptAt(t, path, once))
 			all := report(t, path).Holders
 			if says := strings.ReplaceAll(c.says, "PID", strconv.Itoa(p.PID())); len(all) != 1 || !regexp.MustCompile(says).MatchString(all[0].String()) {
-				t.Errorf("Inspect sees it held by %+v, want %q", all, says)
+				t.Errorf("Read sees it held by %+v, want %q", all, says)
 			}
 			if held.Holder.Record != nil || all[0].Record != nil || held.Holder.PID != p.PID() {
 				t.Errorf("the error of Try names the holder %+v", held.Holder)
@@ -216,13 +216,13 @@ func TestLeftToOthers(t *testing.T) {
 	backendtest.MustWork(t, err, os.WriteFile(path, []byte(text), 0o644))
 	all := report(t, path).Holders
 	if len(all) != 1 || all[0].ID != record.ID || all[0].Verdict != owner.Orphaned || !strings.Contains(all[0].Note, "its job ended; pid "+strconv.Itoa(p.PID())) {
-		t.Errorf("of a lock that was left to others Inspect sees %+v", all)
+		t.Errorf("of a lock that was left to others Read sees %+v", all)
 	}
-	backendtest.MustFail(t, openLock(t, path).Break(t.Context(), record.ID), protocol.Held, "kill "+strconv.Itoa(p.PID()))
+	backendtest.MustFail(t, backendtest.BreakID(t.Context(), openLock(t, path), record.ID), protocol.Held, "kill "+strconv.Itoa(p.PID()))
 	p.LetGo()
 	p.Status()
 	if all := report(t, path).Holders; len(all) > 0 {
-		t.Errorf("once they have gone Inspect sees %+v", all)
+		t.Errorf("once they have gone Read sees %+v", all)
 	}
 }
 

@@ -4,12 +4,10 @@ package flock
 
 import (
 	"context"
-	"time"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/finder"
 	"locksmith/backends/flocks"
-	"locksmith/backends/owner"
 	"locksmith/backends/shelf"
 )
 
@@ -17,7 +15,7 @@ import (
 // kinds are looked for, if somebody has locked it, whatever the file holds. But a file of a local: lock is
 // that lock's: its helper keeps it locked.
 func (l *Lock) Search(context.Context) (finder.Search, error) {
-	here, look := owner.Here(), flocks.Snapshot()
+	look := flocks.Snapshot()
 	k := finder.Kind{Place: l.address}
 	k.File = func(in *finder.Directory, name string, content func() finder.Content) *finder.Found {
 		f := in.Lock(name)
@@ -30,10 +28,8 @@ func (l *Lock) Search(context.Context) (finder.Search, error) {
 	}
 	k.Look = func(ctx context.Context, f finder.Found) (backend.Report, error) {
 		at := *l
-		at.address, at.path = f.Address, l.path+f.Path
-		r, err := at.report(here, look)
-		shelf.Tell(ctx, at.shelf(), &r, time.Now())
-		return r, err
+		at.address, at.path, at.sees = f.Address, l.path+f.Path, look
+		return shelf.Inspect(ctx, &at)
 	}
 	return finder.Search{Tree: finder.FileTree{Root: l.path, Address: string(l.address)}, Kind: k}, nil
 }

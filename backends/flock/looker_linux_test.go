@@ -172,7 +172,7 @@ func TestSecondLook(t *testing.T) {
 // TestTurns: a report names nobody who let the lock go while it looked.
 func TestTurns(t *testing.T) {
 	l, pid := openLock(t, filepath.Join(t.TempDir(), "lock")), 4000000
-	r, err := l.(*Lock).report(owner.Here(), func(string) (flocks.Seen, error) {
+	r, err := l.(*Lock).report(nil, owner.Here(), func(string) (flocks.Seen, error) {
 		pid++
 		return flocks.Seen{Takers: []int{pid}}, nil
 	})

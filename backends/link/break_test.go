@@ -379,22 +379,22 @@ func TestManyDeadBreakers(t *testing.T) {
 	mustFail(t, err, protocol.CannotCreate, "L.brk.*")
 }
 
-// TestBreakForeign: a foreign lock is broken by the id that Inspect tells.
+// TestBreakForeign: a foreign lock is broken by the id that Read tells.
 func TestBreakForeign(t *testing.T) {
 	s := newServer()
 	s.put("L", "4711\n")
 	l := lockOn(s)
-	r, err := l.Inspect(t.Context())
+	r, err := l.Read(t.Context())
 	mustWork(t, err)
 	if len(r.Holders) != 1 || r.Holders[0].PID != 4711 {
-		t.Fatalf("Inspect sees %+v, want the holder with pid 4711", r)
+		t.Fatalf("Read sees %+v, want the holder with pid 4711", r)
 	}
 	_, id, _ := strings.Cut(r.Holders[0].Note, "locksmith break is ")
 	s.names["L"].modified = s.now.Add(time.Second)
-	if err := l.Break(t.Context(), id); !errors.Is(err, backend.ErrGone) {
+	if err := backendtest.BreakID(t.Context(), l, id); !errors.Is(err, backend.ErrGone) {
 		t.Errorf("another file was broken: %v", err)
 	}
-	mustWork(t, l.Break(t.Context(), foreignID(fakeFS{s}.stat(s.names["L"], "L"))))
+	mustWork(t, backendtest.BreakID(t.Context(), l, foreignID(fakeFS{s}.stat(s.names["L"], "L"))))
 	mustBeClean(t, s)
 }
 
@@ -405,14 +405,14 @@ func TestBreakWaiter(t *testing.T) {
 	h := mustHold(t, attemptOn(t, l, backendtest.Request()))
 	a := attemptOn(t, l, backendtest.Request())
 	mustBeHeld(t, a)
-	r, err := l.Inspect(t.Context())
+	r, err := l.Read(t.Context())
 	mustWork(t, err)
 	if len(r.Holders) != 1 || len(r.Waiters) != 1 || r.Waiters[0].Record.ID != a.mine.record.ID {
-		t.Fatalf("Inspect sees %+v, want one holder, and the waiter", r)
+		t.Fatalf("Read sees %+v, want one holder, and the waiter", r)
 	}
-	mustWork(t, l.Break(t.Context(), r.Waiters[0].Record.ID))
+	mustWork(t, backendtest.BreakID(t.Context(), l, r.Waiters[0].Record.ID))
 	for _, id := range []string{r.Waiters[0].Record.ID, "../x", "", "L"} {
-		if err := l.Break(t.Context(), id); !errors.Is(err, backend.ErrGone) {
+		if err := backendtest.BreakID(t.Context(), l, id); !errors.Is(err, backend.ErrGone) {
 			t.Errorf("break of the id %q, which nobody has: %v", id, err)
 		}
 	}

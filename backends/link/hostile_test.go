@@ -50,10 +50,10 @@ func TestStrangeLock(t *testing.T) {
 			if !strings.Contains(held.Holder.Note, c.says) || held.Holder.Verdict != owner.Unknown || strings.Contains(held.Error(), "\x1b") {
 				t.Errorf("a strange lock seems to be held by %+v", held.Holder)
 			}
-			r, err := openLock(t, path).Inspect(t.Context())
+			r, err := openLock(t, path).Read(t.Context())
 			mustWork(t, err)
 			if len(r.Holders) != 1 {
-				t.Errorf("Inspect of a strange lock sees %+v, want one holder", r)
+				t.Errorf("Read of a strange lock sees %+v, want one holder", r)
 			}
 			mustWithdraw(t, a)
 			if left := listed(t, dir); len(left) != 1 {
@@ -199,7 +199,7 @@ func TestPlace(t *testing.T) {
 	mustWork(t, os.WriteFile(file, nil, 0o644))
 	for parent, says := range map[string]string{filepath.Join(dir, "none"): "create the directory first", file: "not a directory"} {
 		mustFail(t, try(filepath.Join(parent, "lock"), nil), protocol.CannotCreate, says)
-		_, err := openLock(t, filepath.Join(parent, "lock")).Inspect(t.Context())
+		_, err := openLock(t, filepath.Join(parent, "lock")).Read(t.Context())
 		mustFail(t, err, protocol.CannotCreate, says)
 	}
 	mustWork(t, os.Remove(file))

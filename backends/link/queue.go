@@ -126,39 +126,31 @@ func (q *breakQueue) own(n int) leftover { return leftover{q.entry(n), q.claim.r
 // removeEntry removes our own entry, if it is there.
 func (q *breakQueue) removeEntry(n int) { _ = q.own(n).remove(q.fs) }
 
-// Break implements backend.Backend. It does not ask whether the holder is dead, but takes its
-// turn with those that do. A holder without a record has the id that Inspect tells.
-func (l *Lock) Break(ctx context.Context, id string) error {
+// Strike implements backend.Backend. It takes its turn with those that break the dead.
+func (l *Lock) Strike(_ context.Context, h backend.Holder) error {
 	fs := l.NewFS()
 	defer fs.Close()
 	w := l.newWatcher(fs, backend.Request{Clock: clock.Boot{}, Owner: owner.Record{Lease: UsualLease}})
 	s, err := w.see(l.Name)
 	switch {
-	case err == nil && s.Of.id() == id && s.Of.stat.Kind == "":
-		return l.breakHolder(w, s)
+	case err == nil && s.Of.id() == h.ID && s.Of.stat.Kind == "":
+		return l.breakHolder(w, s, h.BreakOp())
 	case err != nil && !errors.Is(err, errAbsent):
 		return err
+	case !owner.IsID(h.ID):
+		return backend.ErrGone
 	}
-	return l.breakWaiter(w, id)
-}
-
-// breakWaiter removes the claim with this id.
-func (l *Lock) breakWaiter(w watcher, id string) error {
-	op := "break " + backend.Quoted(id)
-	if !owner.IsID(id) {
-		return l.Address.NoSuch(op)
-	}
-	err := w.fs.Unlink(l.claimName(id))
+	err = fs.Unlink(l.claimName(h.ID)) // it waits
 	switch {
 	case absent(err):
-		return l.Address.NoSuch(op)
+		return backend.ErrGone
 	case err != nil:
-		return l.fail(op, err)
+		return l.fail(h.BreakOp(), err)
 	}
 	return nil
 }
 
-func (l *Lock) breakHolder(w watcher, s observation) error {
+func (l *Lock) breakHolder(w watcher, s observation, op string) error {
 	c, err := l.newClaim(w.fs, l.Self())
 	if err != nil {
 		return err
@@ -169,12 +161,12 @@ func (l *Lock) breakHolder(w watcher, s observation) error {
 		return err
 	}
 	rival, err := q.run()
-	switch op := "break " + backend.Quoted(s.Of.id()); {
+	switch {
 	case rival != nil:
 		return l.Address.Failure(protocol.Held, op, errors.New("somebody else is at it: "+rival.Holder(l.Today()).String()),
 			"look again with: locksmith status "+backend.ShellWord(string(l.Address)))
 	case errors.Is(err, backend.ErrAgain):
-		return l.Address.NoSuch(op)
+		return backend.ErrGone
 	case errors.Is(err, errSticky):
 		return l.Address.Failure(protocol.Permission, op, err, "the directory is sticky: let its owner do it, or root")
 	}

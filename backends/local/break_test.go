@@ -23,18 +23,18 @@ func TestBreakComesTooLate(t *testing.T) {
 	dead := mustHold(t, attemptAt(t, path, r))
 	dead.(*hold).file.Close()
 	h := mustHold(t, attemptAt(t, path, backendtest.Request()))
-	mustFail(t, l.Break(t.Context(), dead.ID()), protocol.Gone, "no longer there")
+	mustFail(t, backendtest.BreakID(t.Context(), l, dead.ID()), protocol.Gone, "no longer there")
 	if err := h.Heartbeat(t.Context()); err != nil {
 		t.Error(err)
 	}
 	// The kernel lock of the living holder protects it.
-	err := l.Break(t.Context(), h.ID())
+	err := backendtest.BreakID(t.Context(), l, h.ID())
 	mustFail(t, err, protocol.Held, "pid "+strconv.Itoa(os.Getpid()))
 	if !errors.Is(err, backend.ErrLives) {
 		t.Error(err)
 	}
 	mustRelease(t, h)
-	mustFail(t, l.Break(t.Context(), h.ID()), protocol.Gone, "locksmith status")
+	mustFail(t, backendtest.BreakID(t.Context(), l, h.ID()), protocol.Gone, "locksmith status")
 }
 
 // TestBreakWhileOpen: 1. An operator opens a dead holder's file. 2. Somebody else breaks that
@@ -62,7 +62,7 @@ func TestBreakKept(t *testing.T) {
 	r := backendtest.Request()
 	r.Owner.Helper = backendtest.DeadProcess(t)
 	dead := mustHold(t, attemptAt(t, path, r))
-	mustFail(t, openLock(t, path).(*Lock).Break(t.Context(), dead.ID()), protocol.Held, "fuser '"+path+"'")
+	mustFail(t, backendtest.BreakID(t.Context(), openLock(t, path).(*Lock), dead.ID()), protocol.Held, "fuser '"+path+"'")
 	mustRelease(t, dead)
 }
 
@@ -72,14 +72,14 @@ func TestBreakForeign(t *testing.T) {
 		for _, mark := range []os.FileMode{0, os.ModeSticky} {
 			path := putFile(t, content, mark)
 			l := openLock(t, path).(*Lock)
-			mustFail(t, l.Break(t.Context(), owner.NewID()), protocol.Gone, "break")
-			mustFail(t, l.Break(t.Context(), ""), protocol.Gone, "remove")
+			mustFail(t, backendtest.BreakID(t.Context(), l, owner.NewID()), protocol.Gone, "break")
+			mustFail(t, backendtest.BreakID(t.Context(), l, ""), protocol.Gone, "remove")
 			if _, err := os.Lstat(path); err != nil {
 				t.Error(err)
 			}
 		}
 	}
-	mustFail(t, openLock(t, t.TempDir()+"/none/lock").(*Lock).Break(t.Context(), owner.NewID()), protocol.CannotCreate, "directory")
+	mustFail(t, backendtest.BreakID(t.Context(), openLock(t, t.TempDir()+"/none/lock").(*Lock), owner.NewID()), protocol.CannotCreate, "directory")
 }
 
 // TestBreakOtherID: the id in a record names its holder, even if it does not look like our ids.
@@ -92,12 +92,12 @@ func TestBreakOtherID(t *testing.T) {
 	}
 	path := putFile(t, text, os.ModeSticky)
 	l := openLock(t, path).(*Lock)
-	report, err := l.Inspect(t.Context())
+	report, err := l.Read(t.Context())
 	if err != nil || len(report.Holders) != 1 || report.Holders[0].ID != r.ID {
-		t.Fatalf("Inspect gives %+v and the error %v, want one holder with the id %s", report, err, r.ID)
+		t.Fatalf("Read gives %+v and the error %v, want one holder with the id %s", report, err, r.ID)
 	}
-	mustFail(t, l.Break(t.Context(), report.Holders[0].Sign), protocol.Gone, "no longer there")
-	if err := l.Break(t.Context(), r.ID); err != nil {
+	mustFail(t, backendtest.BreakID(t.Context(), l, report.Holders[0].Sign), protocol.Gone, "no longer there")
+	if err := backendtest.BreakID(t.Context(), l, r.ID); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Lstat(path); !os.IsNotExist(err) {

@@ -28,7 +28,7 @@ func (l *Lock) admits(ctx context.Context, tell backend.Tell) bool {
 	var r backend.Report
 	err := l.checkDirectory()
 	if err == nil {
-		r, err = l.Inspect(ctx)
+		r, err = l.Read(ctx)
 	}
 	if err != nil {
 		tell.Refusal("place", err)

@@ -99,9 +99,9 @@ func staysHeld(t *testing.T, path string) {
 	if err != nil || !os.SameFile(before, after) || after.Size() != before.Size() {
 		t.Errorf("the file was touched: %v, %v", after, err)
 	}
-	report, err := openLock(t, path).Inspect(t.Context())
+	report, err := openLock(t, path).Read(t.Context())
 	if err != nil || len(report.Holders) != 1 {
-		t.Errorf("Inspect gives %+v and the error %v, want one holder", report, err)
+		t.Errorf("Read gives %+v and the error %v, want one holder", report, err)
 	}
 }
 
@@ -331,9 +331,9 @@ func TestProvenDead(t *testing.T) {
 				lab.Lacking(t, "there is no /etc/machine-id")
 			}
 			path := putRecord(t, record)
-			report, err := openLock(t, path).Inspect(t.Context())
+			report, err := openLock(t, path).Read(t.Context())
 			if err != nil || len(report.Holders) != 1 || report.Holders[0].Verdict != owner.Dead {
-				t.Errorf("Inspect gives %+v and the error %v, want one holder, who is dead", report, err)
+				t.Errorf("Read gives %+v and the error %v, want one holder, who is dead", report, err)
 			}
 			r, _ := fakeRequest()
 			r.Strict = true

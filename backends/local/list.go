@@ -5,25 +5,21 @@ import (
 	"errors"
 	"io/fs"
 	"strings"
-	"time"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/finder"
 	"locksmith/backends/flocks"
 	"locksmith/backends/lockfile"
-	"locksmith/backends/owner"
 	"locksmith/backends/shelf"
 )
 
 // Search implements finder.Place.
 func (l *Lock) Search(context.Context) (finder.Search, error) {
-	here, seen := owner.Here(), flocks.Snapshot()
+	seen := flocks.Snapshot()
 	look := func(ctx context.Context, f finder.Found) (backend.Report, error) {
 		at := *l
 		at.address, at.path, at.flocks = f.Address, l.path+f.Path, seen
-		r, err := at.inspect(here)
-		shelf.Tell(ctx, at.shelf(), &r, time.Now())
-		return r, err
+		return shelf.Inspect(ctx, &at)
 	}
 	return finder.Search{Tree: finder.FileTree{Root: l.path, Address: string(l.address)},
 		Kind: finder.Kind{Place: l.address, File: recognise, Look: look}}, nil

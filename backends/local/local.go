@@ -74,21 +74,9 @@ func (l *Lock) surroundings(r backend.Request) (System, owner.Env) {
 		ToWatch: func(r owner.Record) (process.Process, bool) { return r.Lives(here) }}
 }
 
-// Inspect implements backend.Backend. It takes no kernel lock, because a breaker or a maker might
-// stumble over that.
-func (l *Lock) Inspect(ctx context.Context) (backend.Report, error) {
-	r, err := l.inspect(owner.Here())
-	if err == nil {
-		shelf.Tell(ctx, l.shelf(), &r, time.Now())
-	}
-	return r, err
-}
-
-func (l *Lock) shelf() lockfile.Shelf { return lockfile.Shelf{Path: l.path, Fail: l.fail} }
-
 // OnShelf implements shelf.Keeper.
 func (l *Lock) OnShelf(_ context.Context, held backend.Hold, use func(shelf.Shelf) error) error {
-	s := l.shelf()
+	s := lockfile.Shelf{Path: l.path, Fail: l.fail}
 	if h, ok := held.(*hold); ok {
 		s.Clock = h.now
 	}
@@ -106,14 +94,16 @@ func (l *Lock) crowd(r backend.Report) backend.Report {
 	return r
 }
 
-func (l *Lock) inspect(here owner.Place) (backend.Report, error) {
+// Read implements backend.Backend. It takes no kernel lock, because a breaker or a maker might
+// stumble over that. It reads /proc once, for both who has the kernel lock and who waits.
+func (l *Lock) Read(context.Context) (backend.Report, error) {
 	seen := sync.OnceValues(func() (flocks.Seen, error) { return l.flocks(l.path) })
-	once := *l // read /proc once, for both who has the kernel lock and who waits
+	once := *l
 	once.flocks = func(string) (flocks.Seen, error) { return seen() }
-	return once.report(here)
+	return once.report()
 }
 
-func (l *Lock) report(here owner.Place) (backend.Report, error) {
+func (l *Lock) report() (backend.Report, error) {
 	f, err := open(l.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return backend.Report{Crowd: true}, l.findDirectory() // a lock is free only if it could be there
@@ -126,7 +116,7 @@ func (l *Lock) report(here owner.Place) (backend.Report, error) {
 	if err != nil {
 		return backend.Report{}, l.fail("read lock file", err)
 	}
-	return l.crowd(backend.Report{Holders: []backend.Holder{l.holder(c, c.verdict(here), l.isLocked)}}), nil
+	return l.crowd(backend.Report{Holders: []backend.Holder{l.holder(c, c.verdict(owner.Here()), l.isLocked)}}), nil
 }
 
 // holder describes who left the content, with advice where waiting for that holder is hardly of

@@ -64,9 +64,9 @@ func TestSignalStorm(t *testing.T) {
 
 func holderID(t *testing.T, path string) string {
 	t.Helper()
-	r, err := openLock(t, path).Inspect(t.Context())
+	r, err := openLock(t, path).Read(t.Context())
 	if err != nil || len(r.Holders) != 1 || r.Holders[0].Record == nil {
-		t.Fatalf("Inspect gives %+v and the error %v, want one holder with its record", r, err)
+		t.Fatalf("Read gives %+v and the error %v, want one holder with its record", r, err)
 	}
 	return r.Holders[0].Record.ID
 }

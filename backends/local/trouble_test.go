@@ -43,7 +43,7 @@ func refusesWithoutHarm(t *testing.T, put func(string) error, says string) {
 	before := entries(t, filepath.Dir(path))
 	mustFail(t, unblocked(t, func() error { return try(path, nil) }), protocol.CannotCreate, says)
 	mustFail(t, unblocked(t, func() error {
-		_, err := openLock(t, path).Inspect(t.Context())
+		_, err := openLock(t, path).Read(t.Context())
 		return err
 	}), protocol.CannotCreate, says)
 	if after := entries(t, filepath.Dir(path)); after != before {
@@ -76,7 +76,7 @@ func TestDirectoryMissing(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "missing", "lock")
 	mustFail(t, try(path, nil), protocol.CannotCreate, "create the directory first")
-	_, err := openLock(t, path).Inspect(t.Context())
+	_, err := openLock(t, path).Read(t.Context())
 	mustFail(t, err, protocol.CannotCreate, "create the directory first")
 	mustBeEmpty(t, dir)
 }
@@ -133,7 +133,7 @@ func TestUnreadableLockFile(t *testing.T) {
 		}
 		c.advance(24 * time.Hour)
 	}
-	_, err := openLock(t, path).Inspect(t.Context())
+	_, err := openLock(t, path).Read(t.Context())
 	mustFail(t, err, protocol.Permission, "open lock file")
 	// The file cannot be watched either; removing it must free the lock all the same.
 	waiter := attemptAt(t, path, backend.Request{Owner: r.Owner, Clock: clock.Boot{}})

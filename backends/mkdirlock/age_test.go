@@ -38,7 +38,7 @@ func TestAge(t *testing.T) {
 					l := newHost("here", d, k).lock()
 					l.clock, l.Today = &placeClock{}, func() time.Time { return time.Now().Add(3 * time.Hour) }
 					for range 2 {
-						r, err := l.Inspect(t.Context())
+						r, err := l.Read(t.Context())
 						mustWork(t, err)
 						if h := r.Holders[0]; h.Heartbeat.Round(time.Second) != c.age || h.ByPlace != (c.age > 0) {
 							t.Errorf("its last heartbeat is told to be %v old, by the place's clock: %v; want %v", h.Heartbeat, h.ByPlace, c.age)

@@ -94,7 +94,7 @@ func TestReadOnly(t *testing.T) {
 			t.Errorf("the release on a read-only disk: %v, want EROFS", err)
 		}
 		if r := inspect(t, path, k); len(r.Holders) != 1 {
-			t.Errorf("Inspect on a read-only disk sees %+v, want one holder", r)
+			t.Errorf("Read on a read-only disk sees %+v, want one holder", r)
 		}
 		backendtest.Remount(t, dir, 0)
 		mustStillHold(t, h)

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/backendtest"
 	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/protocol"
 )
@@ -268,7 +269,7 @@ func playWithdraw(s *scene) {
 
 func playBreak(s *scene) {
 	h := s.neighbour().take(s.T, s.mode)
-	err := s.victim().lock().Break(s.Context(), h.ID())
+	err := backendtest.BreakID(s.Context(), s.victim().lock(), h.ID())
 	s.tell(err)
 	s.fault.cured = true
 	if hit := h.Heartbeat(s.Context()); hit == nil {

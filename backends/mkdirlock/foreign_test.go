@@ -74,7 +74,7 @@ func TestScriptHolds(t *testing.T) {
 		t.Errorf("a script's lock is held by %+v, want unknown, with a note of an empty directory", held)
 	}
 	if r := inspect(t, path, plain); len(r.Holders) != 1 || !strings.Contains(r.Holders[0].Note, "an empty directory") {
-		t.Errorf("Inspect of a script's lock sees %+v", r)
+		t.Errorf("Read of a script's lock sees %+v", r)
 	}
 	mustWork(t, os.Remove(path))
 	mustRelease(t, acquired(t, a))

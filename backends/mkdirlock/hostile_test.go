@@ -53,7 +53,7 @@ func TestForeignEntries(t *testing.T) {
 		mustBeHeldBy(t, a, h)
 		mustWork(t, h.Tend(t.Context()))
 		if r := inspect(t, path, k); len(r.Holders) != 1 || len(r.Waiters) != 1 || r.Token != h.Token() {
-			t.Errorf("Inspect sees %+v, want one holder, one waiter and the holder's token", r)
+			t.Errorf("Read sees %+v, want one holder, one waiter and the holder's token", r)
 		}
 		mustWithdraw(t, a)
 		mustRelease(t, h)

@@ -85,7 +85,7 @@ func eachServer(t *testing.T, test func(*testing.T, habits, kindOfLock)) {
 func TestInspectBesideHandover(t *testing.T) {
 	eachServer(t, func(t *testing.T, h habits, k kindOfLock) {
 		handsOver(t, h, k, func(t *testing.T, dir dirs.Dir) []backend.Report {
-			r, err := newHost("reader", dir, k).lock().Inspect(t.Context())
+			r, err := newHost("reader", dir, k).lock().Read(t.Context())
 			mustWork(t, err)
 			return []backend.Report{r}
 		})

@@ -118,7 +118,7 @@ func TestInspectChangesNothing(t *testing.T) {
 		for range 2 {
 			mustStay(t, filepath.Dir(path), func() {
 				if r := inspect(t, path, k); len(r.Holders)+len(r.Waiters) > 0 {
-					t.Errorf("Inspect of a lock that nobody has sees %+v", r)
+					t.Errorf("Read of a lock that nobody has sees %+v", r)
 				}
 			})
 			mustWork(t, try(t, path, k, mode))
@@ -299,7 +299,7 @@ func nothingLeft(t *testing.T, path string) {
 
 func inspect(t *testing.T, path string, k kindOfLock) backend.Report {
 	t.Helper()
-	r, err := openLock(t, path, k).Inspect(t.Context())
+	r, err := openLock(t, path, k).Read(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

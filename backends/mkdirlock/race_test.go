@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/backendtest"
 	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/mkdirlock/labels"
 	"locksmith/protocol"
@@ -108,7 +109,7 @@ func TestPlainScriptWhileBreakerIsPaused(t *testing.T) {
 			mustWork(t, m.Mkdir(t.Context(), "L/of the script")) // marks L as the script's
 		}), plain).lock()
 		// 2. The breaker removes the entry, and is paused. 4. It goes on.
-		err := breaker.Break(t.Context(), old.ID())
+		err := backendtest.BreakID(t.Context(), breaker, old.ID())
 		mustWork(t, script)
 		if tree := m.tree(); len(tree) != 2 || tree[1] != "L/of the script" {
 			t.Errorf("after the break (%v) there is %q, want the script's lock", err, tree)
@@ -246,11 +247,11 @@ func TestBrokenWhileWaiting(t *testing.T) {
 		a := here.want(t, "exclusive")
 		mustBeHeldBy(t, a, h)
 		mustWork(t, a.Wait(t.Context()))
-		r, err := here.lock().Inspect(t.Context())
+		r, err := here.lock().Read(t.Context())
 		if err != nil || len(r.Holders) != 1 || len(r.Waiters) != 1 {
-			t.Fatalf("Inspect sees %+v, %v; want one holder and one waiter", r, err)
+			t.Fatalf("Read sees %+v, %v; want one holder and one waiter", r, err)
 		}
-		mustWork(t, here.lock().Break(t.Context(), r.Waiters[0].Record.ID))
+		mustWork(t, backendtest.BreakID(t.Context(), here.lock(), r.Waiters[0].Record.ID))
 		mustRelease(t, h)
 		mustRelease(t, mustAcquire(t, a))
 		mustBeTidy(t, m, k)
@@ -291,9 +292,9 @@ func TestWaiterShowsThatItLives(t *testing.T) {
 			mustStillHold(t, h)
 			now := time.Now() // when Wait shows that we live
 			mustWork(t, a.Wait(t.Context()))
-			r, err := here.lock().Inspect(t.Context())
+			r, err := here.lock().Read(t.Context())
 			if err != nil || len(r.Waiters) != 1 {
-				t.Fatalf("Inspect sees %+v, %v; want one waiter", r, err)
+				t.Fatalf("Read sees %+v, %v; want one waiter", r, err)
 			}
 			if r.Waiters[0].Sign == last.Sign {
 				continue
@@ -314,13 +315,13 @@ func TestBrokenAfterCommit(t *testing.T) {
 		var thief *hold
 		first := func(o operation) bool { return strings.HasPrefix(o.name, "L/") && strings.Contains(o.name, "/0.") }
 		a := newHost("here", at(m, "mkdir", first, func() {
-			r, err := there.lock().Inspect(t.Context())
+			r, err := there.lock().Read(t.Context())
 			if err != nil || len(r.Holders) != 1 {
-				t.Fatalf("Inspect sees %+v, %v; want one holder", r, err)
+				t.Fatalf("Read sees %+v, %v; want one holder", r, err)
 			}
 			names, err := m.List(t.Context(), there.lock().lock())
 			mustWork(t, err)
-			mustWork(t, there.lock().Break(t.Context(), labels.EntriesIn(names)[0].Ticket.ID))
+			mustWork(t, backendtest.BreakID(t.Context(), there.lock(), labels.EntriesIn(names)[0].Ticket.ID))
 			thief = there.take(t, "exclusive")
 		}), k).want(t, "exclusive")
 		mustBe(t, mustBeHeld(t, a), thief)

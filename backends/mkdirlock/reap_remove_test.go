@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/backendtest"
 	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/protocol"
 )
@@ -200,12 +201,12 @@ func TestBreakSticky(t *testing.T) {
 	inPlace(t, func(t *testing.T, d *dated) {
 		h := newHost("A", sticky{d}, plain)
 		held := h.take(t, "exclusive")
-		mustFail(t, h.lock().Break(t.Context(), held.ID()), protocol.Permission, "sticky")
+		mustFail(t, backendtest.BreakID(t.Context(), h.lock(), held.ID()), protocol.Permission, "sticky")
 		mustStillHold(t, held)
 		a := newHost("A", sticky{d}, kindOfLock{style: DirStyle})
 		mustRelease(t, held)
 		held = a.take(t, "exclusive")
-		mustWork(t, a.lock().Break(t.Context(), held.ID()))
+		mustWork(t, backendtest.BreakID(t.Context(), a.lock(), held.ID()))
 	})
 }
 

@@ -109,7 +109,7 @@ func TestRemoveKeepsSuccess(t *testing.T) {
 	if err := l.Remove(t.Context(), h); backend.CodeOf(err) != protocol.Held {
 		t.Errorf("a removal beside another holder returns %v, want held", err)
 	}
-	if r, err := openDirStyle(t, path).Inspect(t.Context()); err != nil || r.Success == nil {
+	if r, err := openDirStyle(t, path).Read(t.Context()); err != nil || r.Success == nil {
 		t.Errorf("the success is forgotten: %v", err)
 	}
 }

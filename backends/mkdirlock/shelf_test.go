@@ -83,7 +83,7 @@ func TestOtherKeeper(t *testing.T) {
 	for _, e := range entries {
 		mustWork(t, os.Chown(e, 64011, 64011))
 	}
-	r, err := l.Inspect(t.Context())
+	r, err := l.Read(t.Context())
 	if err != nil || len(r.Holders) != 1 || !strings.Contains(r.Holders[0].String(), "in a file of 64011") {
 		t.Errorf("the report is %v, %v", r, err)
 	}

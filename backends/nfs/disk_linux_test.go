@@ -99,7 +99,7 @@ func TestReadOnly(t *testing.T) {
 		t.Errorf("the release on a read-only disk: %v, want EROFS", err)
 	}
 	if r := inspect(t, path); len(r.Holders) != 1 {
-		t.Errorf("Inspect on a read-only disk sees %+v, want one holder", r)
+		t.Errorf("Read on a read-only disk sees %+v, want one holder", r)
 	}
 	backendtest.Remount(t, dir, 0)
 	mustRelease(t, h)
@@ -138,7 +138,7 @@ func worksAt(t *testing.T, path string) {
 			mustBeHeld(t, a)
 		}
 		if r := inspect(t, path); len(r.Holders) != 1 || len(r.Waiters) != 2 || r.Token != h.Token() {
-			t.Errorf("Inspect sees %+v, want one holder with its token, and two waiters", r)
+			t.Errorf("Read sees %+v, want one holder with its token, and two waiters", r)
 		}
 		mustRelease(t, h)
 		for _, a := range waiters {

@@ -69,7 +69,7 @@ func mustBeTidy(t *testing.T, path string) {
 
 func inspect(t *testing.T, path string) backend.Report {
 	t.Helper()
-	r, err := openLock(t, path).Inspect(t.Context())
+	r, err := openLock(t, path).Read(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

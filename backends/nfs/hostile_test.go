@@ -38,7 +38,7 @@ func TestForeignEntries(t *testing.T) {
 			mustBeHeld(t, attemptAt(t, path, "exclusive"))
 			mustWork(t, h.Tend(t.Context()))
 			if r := inspect(t, path); len(r.Holders) != 1 || len(r.Waiters) != 1 {
-				t.Errorf("Inspect sees %+v, want one holder and one waiter", r)
+				t.Errorf("Read sees %+v, want one holder and one waiter", r)
 			}
 			mustRelease(t, h)
 			removeWaiters(t, path)
@@ -50,7 +50,7 @@ func TestForeignEntries(t *testing.T) {
 func removeWaiters(t *testing.T, path string) {
 	t.Helper()
 	for _, w := range inspect(t, path).Waiters {
-		mustWork(t, openLock(t, path).Break(t.Context(), w.Record.ID))
+		mustWork(t, backendtest.BreakID(t.Context(), openLock(t, path), w.Record.ID))
 	}
 }
 
@@ -73,7 +73,7 @@ func TestForeignInSharedDirectory(t *testing.T) {
 		mustBePrintable(t, err.Error())
 		r := inspect(t, path)
 		if len(r.Holders) != 1 {
-			t.Errorf("Inspect sees %+v, want one holder", r)
+			t.Errorf("Read sees %+v, want one holder", r)
 		}
 		for _, h := range r.Holders {
 			mustBePrintable(t, h.String())
@@ -130,7 +130,7 @@ func TestHostileGenerations(t *testing.T) {
 					mustFail(t, err, protocol.CannotCreate, "make sure that nobody does")
 					mustBePrintable(t, err.Error())
 				}
-				_, err := openLock(t, path).Inspect(t.Context())
+				_, err := openLock(t, path).Read(t.Context())
 				mustFail(t, err, protocol.CannotCreate, "make sure that nobody does")
 			})
 		})

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/backendtest"
 	"locksmith/protocol"
 	"locksmith/test/lab"
 )
@@ -23,7 +24,7 @@ func mustRefuse(t *testing.T, path string, code protocol.Code, says string) {
 	for _, mode := range modes() {
 		mustFail(t, try(t, path, mode), code, says)
 	}
-	_, err := openLock(t, path).Inspect(t.Context())
+	_, err := openLock(t, path).Read(t.Context())
 	mustFail(t, err, code, says)
 }
 
@@ -74,7 +75,7 @@ func TestInspectChangesNothing(t *testing.T) {
 	for range 2 {
 		mustStay(t, dir, func() {
 			if r := inspect(t, path); len(r.Holders)+len(r.Waiters) > 0 {
-				t.Errorf("Inspect of a lock that nobody has sees %+v", r)
+				t.Errorf("Read of a lock that nobody has sees %+v", r)
 			}
 		})
 		mustWork(t, try(t, path, "exclusive"))
@@ -85,7 +86,7 @@ func TestInspectChangesNothing(t *testing.T) {
 func TestEmptyDirectory(t *testing.T) {
 	path := t.TempDir()
 	if r := inspect(t, path); len(r.Holders) > 0 || r.Token != 0 {
-		t.Errorf("Inspect of an empty directory sees %+v, want a free lock without a token", r)
+		t.Errorf("Read of an empty directory sees %+v, want a free lock without a token", r)
 	}
 	mustWork(t, try(t, path, "shared"))
 	mustBeTidy(t, path)
@@ -122,7 +123,7 @@ func TestMustExist(t *testing.T) {
 	mustWork(t, err)
 	_, err = a.Try(t.Context())
 	mustFail(t, err, protocol.CannotCreate, "it is not there")
-	_, err = l.Inspect(t.Context())
+	_, err = l.Read(t.Context())
 	mustFail(t, err, protocol.CannotCreate, "it is not there")
 	mustWork(t, os.Mkdir(path, 0o755))
 	mustRelease(t, mustHold(t, a))
@@ -146,9 +147,9 @@ func TestMustBeShared(t *testing.T) {
 				mustNeedMount(t, err)
 				mustWork(t, a.Withdraw(t.Context()))
 			}
-			_, err = l.Inspect(t.Context())
+			_, err = l.Read(t.Context())
 			mustNeedMount(t, err)
-			mustNeedMount(t, l.Break(t.Context(), "0"))
+			mustNeedMount(t, backendtest.BreakID(t.Context(), l, "0"))
 			var unfit backend.Check
 			mustWork(t, l.Examine(t.Context(), backend.Examination{}, func(c backend.Check) { unfit = c }))
 			if unfit.Finding != backend.Unfit || !strings.Contains(unfit.Advice, "mount the share") {
@@ -188,7 +189,7 @@ func TestSomebodysHome(t *testing.T) {
 	mustWork(t, os.WriteFile(filepath.Join(path, "letters"), nil, 0o644), os.WriteFile(filepath.Join(path, ".profile"), nil, 0o644))
 	mustStay(t, path, func() {
 		mustFail(t, try(t, path, "exclusive"), protocol.CannotCreate, `such as "letters"`)
-		_, err := openLock(t, path).Inspect(t.Context())
+		_, err := openLock(t, path).Read(t.Context())
 		mustFail(t, err, protocol.CannotCreate, `such as "letters"`)
 	})
 	mustWork(t, os.Remove(filepath.Join(path, "letters")), try(t, path, "exclusive"))

@@ -89,7 +89,7 @@ func TestOtherKeepers(t *testing.T) {
 	if last, err := shelf.Last(t.Context(), l, h); err != nil || last == nil || last.By != "64011" {
 		t.Errorf("the last success is told as %+v, %v", last, err)
 	}
-	r, err := openLock(t, path).Inspect(t.Context())
+	r, err := openLock(t, path).Read(t.Context())
 	if err != nil || len(r.Holders) != 1 || !strings.Contains(r.Holders[0].String(), "in a file of 64011") {
 		t.Errorf("the report is %v, %v", r, err)
 	}

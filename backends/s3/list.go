@@ -31,7 +31,7 @@ func (l *lock) Search(context.Context) (finder.Search, error) {
 		})
 	}
 	look := func(ctx context.Context, f finder.Found) (backend.Report, error) {
-		return l.bucket.lock(string(f.Address), l.path+strings.TrimPrefix(f.Path+"/", "/")).Inspect(ctx)
+		return l.bucket.lock(string(f.Address), l.path+strings.TrimPrefix(f.Path+"/", "/")).Read(ctx)
 	}
 	return finder.Search{Flat: flat, Kind: finder.Kind{Place: l.Address, Look: look}}, nil
 }

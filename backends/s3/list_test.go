@@ -28,7 +28,7 @@ func TestEndlessPages(t *testing.T) {
 		_, _ = io.WriteString(w, fmt.Sprintf(page, asked.Add(1))) // if this fails, the client has gone
 	}))
 	t.Cleanup(s.Close)
-	_, err := mustOpen(t, addressAt(s.URL)).Inspect(t.Context())
+	_, err := mustOpen(t, addressAt(s.URL)).Read(t.Context())
 	if !errors.As(err, new(backend.TooLongError)) || backend.CodeOf(err) != protocol.CannotCreate || asked.Load() != 21 {
 		t.Errorf("an endless listing returns %v after %d requests, want 21", err, asked.Load())
 	}

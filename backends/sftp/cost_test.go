@@ -71,7 +71,7 @@ func TestRoundTrips(t *testing.T) {
 	costs["heartbeat"] = c.since()
 	backendtest.MustRelease(t, h)
 	costs["release"] = c.since()
-	if _, err := l.Inspect(t.Context()); err != nil {
+	if _, err := l.Read(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	costs["status of a free lock"] = c.since()

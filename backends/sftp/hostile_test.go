@@ -336,9 +336,9 @@ func TestRecordLost(t *testing.T) {
 			return !executed
 		})
 		h := backendtest.MustAcquire(t, attemptOf(t, f.open(t)))
-		r, err := f.open(t).Inspect(t.Context())
+		r, err := f.open(t).Read(t.Context())
 		if err != nil || !lost || len(r.Holders) != 1 || r.Holders[0].Record == nil {
-			t.Errorf("the request for the record was lost, executed: %t; Inspect sees %+v, %v", executed, r, err)
+			t.Errorf("the request for the record was lost, executed: %t; Read sees %+v, %v", executed, r, err)
 		}
 		backendtest.MustRelease(t, h)
 	}

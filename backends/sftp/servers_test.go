@@ -179,14 +179,14 @@ func TestOneLockFromBothSides(t *testing.T) {
 			t.Errorf("the holder has token %d, want %d", h.Token(), i+1)
 		}
 		beHeld(t, other)
-		r, err := other.Inspect(t.Context())
+		r, err := other.Read(t.Context())
 		if err != nil || len(r.Holders) != 1 || r.Holders[0].ID != h.ID() || r.Holders[0].Record == nil {
-			t.Errorf("Inspect from the other side sees %+v, %v; want the holder with its record", r, err)
+			t.Errorf("Read from the other side sees %+v, %v; want the holder with its record", r, err)
 		}
 		backendtest.MustRelease(t, h)
 	}
 	h := backendtest.MustAcquire(t, wish(t, far))
-	if err := near.Break(t.Context(), h.ID()); err != nil {
+	if err := backendtest.BreakID(t.Context(), near, h.ID()); err != nil {
 		t.Error(err)
 	}
 	if err := h.Heartbeat(t.Context()); !errors.Is(err, backend.ErrGone) {
@@ -220,7 +220,7 @@ func TestRefusals(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := at(t, c.server, backend.Access{SSH: c.ssh}, "lock", "")
-			_, err := b.Inspect(t.Context())
+			_, err := b.Read(t.Context())
 			if string(backend.CodeOf(err)) != c.code || !strings.Contains(fmt.Sprint(err), c.says) {
 				t.Errorf("a refusal of ssh is told with code %s: %v", backend.CodeOf(err), err)
 			}
@@ -265,7 +265,7 @@ func TestPassword(t *testing.T) {
 			}
 			return c.password, "$A_PASSWORD", nil
 		}}
-		_, err := at(t, s, access, "lock", "").Inspect(t.Context())
+		_, err := at(t, s, access, "lock", "").Read(t.Context())
 		if c.password == s.Password && err != nil || c.password != s.Password && string(backend.CodeOf(err)) != c.code {
 			t.Error(err)
 		}
@@ -320,7 +320,7 @@ func TestNoSSH(t *testing.T) {
 		}()
 		a := testAddress
 		a.Host = l.Addr().String()
-		_, err = open(t, a, backend.Access{SSH: strings.Replace(s.SSH, "ssh", "ssh -o ConnectTimeout=1", 1)}).Inspect(t.Context())
+		_, err = open(t, a, backend.Access{SSH: strings.Replace(s.SSH, "ssh", "ssh -o ConnectTimeout=1", 1)}).Read(t.Context())
 		backendtest.MustFail(t, err, "unreachable", says)
 	}
 }
@@ -333,7 +333,7 @@ func TestBusyServer(t *testing.T) {
 	var all sync.WaitGroup
 	for range 6 {
 		all.Go(func() {
-			if _, err := at(t, s, byKey(s), "lock", "").Inspect(t.Context()); err != nil {
+			if _, err := at(t, s, byKey(s), "lock", "").Read(t.Context()); err != nil {
 				t.Error(err)
 			}
 		})

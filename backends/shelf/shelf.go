@@ -56,8 +56,18 @@ type Slip struct {
 	By     string    // backend.Success.By
 }
 
+// Inspect is what Read of a lock shows, with what is on its shelf.
+func Inspect(ctx context.Context, b backend.Backend) (backend.Report, error) {
+	r, err := b.Read(ctx)
+	if k, keeps := b.(Keeper); keeps && err == nil && !r.Shelved {
+		_ = k.OnShelf(ctx, nil, func(s Shelf) error { Tell(ctx, s, &r, time.Now()); return nil })
+	}
+	return r, err
+}
+
 // Tell adds to a report what is on the shelf of its lock. now is the time by this machine's clock.
 func Tell(ctx context.Context, s Shelf, r *backend.Report, now time.Time) {
+	r.Shelved = true
 	all, err := s.List(ctx)
 	if err != nil {
 		return

@@ -40,16 +40,16 @@ func waitEndsWithDrop(t *testing.T, f Fixture) {
 func nobodyBreaks(t *testing.T, f Fixture) {
 	b := f.Open()
 	h := take(t, f, Request())
-	if err := b.Break(t.Context(), owner.NewID()); !errors.Is(err, backend.ErrGone) {
+	if err := BreakID(t.Context(), b, owner.NewID()); !errors.Is(err, backend.ErrGone) {
 		t.Errorf("break of an unknown id: %v", err)
 	}
-	if err := b.Break(t.Context(), h.ID()); !errors.Is(err, backend.ErrLives) {
+	if err := BreakID(t.Context(), b, h.ID()); !errors.Is(err, backend.ErrLives) {
 		t.Errorf("break of one that lives: %v", err)
 	}
 	MustStillHold(t, h)
 	MustBeHeld(t, attempt(t, f, Request()))
 	f.Abandon(h)
-	if err := b.Break(t.Context(), h.ID()); !errors.Is(err, backend.ErrGone) {
+	if err := BreakID(t.Context(), b, h.ID()); !errors.Is(err, backend.ErrGone) {
 		t.Errorf("break of one that is gone: %v", err)
 	}
 }

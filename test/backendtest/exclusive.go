@@ -38,23 +38,23 @@ func acquireRelease(t *testing.T, f Fixture) {
 func inspect(t *testing.T, f Fixture) {
 	look := func() []backend.Holder {
 		t.Helper()
-		r, err := f.Open().Inspect(t.Context())
+		r, err := f.Open().Read(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		return r.Holders
 	}
 	if hs := look(); len(hs) != 0 {
-		t.Errorf("Inspect of a free lock shows %s, want nobody", shown(hs))
+		t.Errorf("Read of a free lock shows %s, want nobody", shown(hs))
 	}
 	h := take(t, f, Request())
 	hs := look()
 	if len(hs) != 1 || hs[0].Record == nil || hs[0].Record.ID != h.ID() || hs[0].Verdict != owner.Alive || hs[0].PID != os.Getpid() {
-		t.Errorf("Inspect of a lock that this process holds shows %s; want one holder with the record that Try was given, id %s, the verdict alive and pid %d", shown(hs), h.ID(), os.Getpid())
+		t.Errorf("Read of a lock that this process holds shows %s; want one holder with the record that Try was given, id %s, the verdict alive and pid %d", shown(hs), h.ID(), os.Getpid())
 	}
 	MustRelease(t, h)
 	if hs := look(); len(hs) != 0 {
-		t.Errorf("Inspect after Release shows %s, want nobody", shown(hs))
+		t.Errorf("Read after Release shows %s, want nobody", shown(hs))
 	}
 }
 
@@ -100,7 +100,7 @@ func inspectBesideOthers(t *testing.T, f Fixture) {
 		return errors.Join(h.Heartbeat(t.Context()), a.Withdraw(t.Context()))
 	}, func(r backend.Report) {
 		if len(r.Holders) != 1 || r.Holders[0].ID != h.ID() || r.Unseen != "" {
-			t.Errorf("Inspect beside others shows %s, want %s", shown(r.Holders), h.ID())
+			t.Errorf("Read beside others shows %s, want %s", shown(r.Holders), h.ID())
 		}
 	})
 	MustRelease(t, h)
@@ -123,7 +123,7 @@ func inspectBesideSharers(t *testing.T, f Fixture) {
 		return before.Release(t.Context())
 	}, func(r backend.Report) {
 		if len(r.Holders) == 0 {
-			t.Error("Inspect of a lock that is always shared shows nobody")
+			t.Error("Read of a lock that is always shared shows nobody")
 		}
 	})
 	MustRelease(t, h)
@@ -442,16 +442,16 @@ func tendBeside(t *testing.T, f Fixture) {
 func breakByID(t *testing.T, f Fixture) {
 	b := f.Open()
 	h := take(t, f, Request())
-	if err := b.Break(t.Context(), owner.NewID()); !errors.Is(err, backend.ErrGone) {
+	if err := BreakID(t.Context(), b, owner.NewID()); !errors.Is(err, backend.ErrGone) {
 		t.Errorf("Break of an id that nobody has: %s; want ErrGone", outcome(nil, err))
 	}
 	MustStillHold(t, h)
-	err := b.Break(t.Context(), h.ID())
+	err := BreakID(t.Context(), b, h.ID())
 	lives := errors.Is(err, backend.ErrLives)
 	if lives {
 		MustStillHold(t, h)
 		f.Abandon(h)
-		err = b.Break(t.Context(), h.ID())
+		err = BreakID(t.Context(), b, h.ID())
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -460,7 +460,7 @@ func breakByID(t *testing.T, f Fixture) {
 		MustBeLost(t, h)
 	}
 	next := take(t, f, Request())
-	if err := b.Break(t.Context(), h.ID()); !errors.Is(err, backend.ErrGone) {
+	if err := BreakID(t.Context(), b, h.ID()); !errors.Is(err, backend.ErrGone) {
 		t.Errorf("Break of an id that was broken before, while somebody else has the lock: %s; want ErrGone", outcome(nil, err))
 	}
 	MustStillHold(t, next)

@@ -191,3 +191,11 @@ func listing(t *testing.T, dir string) string {
 	}))
 	return b.String()
 }
+
+// BreakID breaks somebody of whom nothing but the id is known.
+func BreakID(ctx context.Context, b interface {
+	Read(context.Context) (backend.Report, error)
+	Strike(context.Context, backend.Holder) error
+}, id string) error {
+	return backend.Break(ctx, b, "lock:of-the-test", backend.Holder{ID: id})
+}

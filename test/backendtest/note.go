@@ -23,7 +23,7 @@ func notes(t *testing.T, f Fixture) {
 		return
 	}
 	keep := func(n owner.Note) error { return shelf.KeepNote(t.Context(), b.(shelf.Keeper), "", n) }
-	MustWork(t, b.Break(t.Context(), h.ID()))
+	MustWork(t, BreakID(t.Context(), b, h.ID()))
 	MustBeLost(t, h)
 	note := owner.Note{ID: h.ID(), Lease: Request().Owner.Lease, User: "alice", Host: "web1", At: time.Unix(1e9, 0).UTC(), Forced: true,
 		Reason: "the host is gone\x1b[2J" + strings.Repeat(", gone", 100)}
@@ -84,7 +84,7 @@ func noteOf(t *testing.T, b backend.Backend, h backend.Hold) *owner.Note {
 
 // plantNotes adds more notes, of short leases, than are kept, and returns the ids of the notes
 // that are there then. All but the last are older than n. n and the newest others stay, and
-// Inspect shows the last one.
+// Read shows the last one.
 func plantNotes(t *testing.T, f Fixture, keep func(owner.Note) error, n owner.Note) (kept []string) {
 	t.Helper()
 	n.Lease = owner.MinLease

@@ -141,7 +141,7 @@ func deadSharerBroken(t *testing.T, f Fixture) {
 func breakSharerByID(t *testing.T, f Fixture) {
 	b := f.Open()
 	hs := share(t, f, 3)
-	if err := b.Break(t.Context(), hs[1].ID()); err != nil {
+	if err := BreakID(t.Context(), b, hs[1].ID()); err != nil {
 		t.Fatal(err)
 	}
 	MustBeLost(t, hs[1])

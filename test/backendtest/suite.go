@@ -16,6 +16,7 @@ import (
 	"locksmith/backends/clock"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
+	"locksmith/backends/shelf"
 )
 
 // A Subject is the backend under test.
@@ -198,7 +199,7 @@ func nothingLeft(t *testing.T, f Fixture) {
 
 func report(t *testing.T, f Fixture) backend.Report {
 	t.Helper()
-	r, err := f.Open().Inspect(t.Context())
+	r, err := shelf.Inspect(t.Context(), f.Open())
 	if err != nil {
 		t.Fatal(err)
 	}

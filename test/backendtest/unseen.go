@@ -101,7 +101,7 @@ func unreadable(t *testing.T, f Fixture) {
 	f.Garble()
 	MustBeHeld(t, attempt(t, f, Request()))
 	if seen := report(t, f).Holders; len(seen) != 1 {
-		t.Errorf("Inspect of a lock with a record that cannot be read shows %s, want somebody", shown(seen))
+		t.Errorf("Read of a lock with a record that cannot be read shows %s, want somebody", shown(seen))
 	}
 }
 

@@ -72,7 +72,7 @@ var mkdirMutations = []mutation{
 
 	{name: "break with a pin that is closed too early", breaks: takesEmpty, limit: 200_000, config: "disk-crashes", edits: []edit{change("attempt.breakPlain", "keep-pin", "dirs.Unpin(pin)\n		a.own(nil)")}},
 
-	{name: "a break by hand without a pin", breaks: takesEmpty, limit: 600_000, config: "disk-crash-operator", edits: []edit{change("Lock.breakEntry", "pin", "dirs.Unpin(pin)")}},
+	{name: "a break by hand without a pin", breaks: takesEmpty, limit: 600_000, config: "disk-crash-operator", edits: []edit{change("Lock.Strike", "pin", "dirs.Unpin(pin)")}},
 
 	{name: "a reservation that is marked but not pinned", breaks: takesEmpty, config: "disk-xx", edits: []edit{change("attempt.reserve", "pin", "$old\n		c.unpin()")}},
 

@@ -26,7 +26,7 @@ var objectMutations = []mutation{
 
 	{name: "a removal whose condition the store ignores", breaks: robs, config: "s3-lease-rounds", edits: []edit{change("attempt.pass", "remove", "if now, err := a.lock.list(ctx); err == nil {\n		if newer, err := a.lock.target(ctx, now.numbers.Newest()); err == nil {\n			target = newer\n		}\n	}\n	$old")}},
 
-	{name: "a break removes what is not named", breaks: robs, config: "s3-operator", edits: []edit{change("Lock.Break", "named", "if p.ticket.id != \"\" {$body}")}},
+	{name: "a break removes what is not named", breaks: robs, config: "s3-operator", edits: []edit{change("Lock.Strike", "named", "v, _ := l.list(ctx); ok := len(v.queue) > 0; if !ok { return backend.ErrGone }; t := v.queue[0].ticket")}},
 
 	{name: "a heartbeat writes the reservation, too", breaks: undone, config: "s3-operator", edits: []edit{change("claim.refresh", "put", "_ = c.lock.Store.Put(ctx, c.ticket.reservation(), []byte(c.Record))\n		$old")}},
 

@@ -30,7 +30,7 @@ var allowed = map[string][]string{
 	"backends/doctor":            {"protocol", "backends/backend", "backends/lockfile", "backends/clock", "backends/posix", "backends/detached"},
 	"backends/posix":             {"backends/clock", "backends/process"},
 	"backends/lockfile":          {"protocol", "backends/shelf", "backends/backend", "backends/owner", "backends/process", "backends/posix"},
-	"backends/finder":            {"protocol", "backends/backend", "backends/lockfile", "backends/posix"},
+	"backends/finder":            {"protocol", "backends/backend", "backends/shelf", "backends/lockfile", "backends/posix"},
 	"backends/backoff":           {},
 	"backends/owner":             {"protocol", "backends/process", "backends/clock"},
 	"backends/backend":           {"protocol", "backends/owner", "backends/clock", "backends/backoff"},

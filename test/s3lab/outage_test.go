@@ -46,7 +46,7 @@ func (p place) hold(t *testing.T, flags ...string) *lab.Helper {
 // holder returns the id of the only holder, or what there is instead.
 func (p place) holder(t *testing.T) string {
 	t.Helper()
-	r, err := p.open(t).Inspect(t.Context())
+	r, err := p.open(t).Read(t.Context())
 	if err != nil || len(r.Holders) != 1 || r.Holders[0].Record == nil {
 		return fmt.Sprintf("%+v, %v", r, err)
 	}

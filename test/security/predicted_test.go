@@ -71,7 +71,7 @@ func lives(t testing.TB, address string) {
 				_ = h.Release(ctx)
 			}
 			if dead != nil {
-				_ = b.Break(ctx, dead.ID())
+				_ = backendtest.BreakID(ctx, b, dead.ID())
 			}
 		}
 	}
@@ -82,7 +82,7 @@ func lives(t testing.TB, address string) {
 		}
 		s.Close()
 	}
-	_, _ = b.Inspect(ctx)
+	_, _ = b.Read(ctx)
 }
 
 // try tries once, for an owner that lives or for one that died.

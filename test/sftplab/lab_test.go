@@ -75,7 +75,7 @@ func (p *place) near() backend.Backend {
 // holder returns the id of the lock's only holder, or else a description of what was found.
 func (p *place) holder() string {
 	p.t.Helper()
-	r, err := p.near().Inspect(p.t.Context())
+	r, err := p.near().Read(p.t.Context())
 	if err != nil || len(r.Holders) != 1 {
 		return fmt.Sprintf("%+v, %v", r, err)
 	}

@@ -296,7 +296,7 @@ func TestInspectBesideHandover(t *testing.T) {
 					second = backendtest.MustHold(t, next)
 				}
 			}}
-			r, err := lockIn(look).Inspect(t.Context())
+			r, err := lockIn(look).Read(t.Context())
 			backendtest.MustWork(t, err)
 			if over = second == nil; over {
 				break
@@ -373,7 +373,7 @@ func TestBroughtBack(t *testing.T) {
 	h := backendtest.MustHold(t, attemptIn(t, f))
 	key := h.(*hold).Mine.ticket.reservation()
 	back := f.objects[key]
-	backendtest.MustWork(t, lockIn(f).Break(t.Context(), h.ID()))
+	backendtest.MustWork(t, backendtest.BreakID(t.Context(), lockIn(f), h.ID()))
 	next := backendtest.MustHold(t, attemptIn(t, f))
 	f.objects[key] = back
 	backendtest.MustBeLost(t, h)
@@ -389,7 +389,7 @@ func TestBroughtBackLate(t *testing.T) {
 	h := backendtest.MustHold(t, attemptIn(t, f))
 	key := h.(*hold).Mine.ticket.reservation()
 	back := f.objects[key]
-	backendtest.MustWork(t, lockIn(f).Break(t.Context(), h.ID()))
+	backendtest.MustWork(t, backendtest.BreakID(t.Context(), lockIn(f), h.ID()))
 	for slices.Contains(f.keys(), generationKey(h.Token()+1)) || !slices.Contains(f.keys(), generationKey(h.Token()+2)) {
 		backendtest.MustRelease(t, backendtest.MustHold(t, attemptIn(t, f)))
 	}
@@ -410,7 +410,7 @@ func TestNeverBroughtBack(t *testing.T) {
 	f := newFake()
 	h := backendtest.MustHold(t, attemptIn(t, f))
 	f.once("put", beatPrefix, func(do func() error) error {
-		backendtest.MustWork(t, lockIn(f).Break(t.Context(), h.ID()))
+		backendtest.MustWork(t, backendtest.BreakID(t.Context(), lockIn(f), h.ID()))
 		return do()
 	})
 	if err := h.Heartbeat(t.Context()); !errors.Is(err, backend.ErrGone) {

@@ -62,7 +62,7 @@ func FuzzDirectory(f *testing.F) {
 		d := found{generations: strings.Split(generations, "\n"), reservations: strings.Split(reservations, "\n"),
 			members: strings.Split(members, "\n"), link: link, record: record}
 		l := &Lock{Dir: d, Address: "nfs:/lock", Env: owner.Env{NewID: owner.NewID, Today: time.Now, Judge: func(r owner.Record) owner.Verdict { return owner.Dead }}}
-		r, err := l.Inspect(context.Background())
+		r, err := l.Read(context.Background())
 		newest, e, shaped := parsed(d)
 		switch {
 		case err != nil && shaped && newest < tokens.Max:

@@ -15,6 +15,6 @@ func (l *Lock) Kind(at func(path string) Dir) finder.Kind {
 	return finder.Kind{Place: l.Address, Form: Form(), Look: func(ctx context.Context, f finder.Found) (backend.Report, error) {
 		found := *l
 		found.Dir, found.Address, found.Use = at(f.Path), f.Address, nil
-		return found.Inspect(ctx)
+		return found.Read(ctx)
 	}}
 }

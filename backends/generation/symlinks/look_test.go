@@ -36,7 +36,7 @@ func handOver(t *testing.T, m *memory, mode string, call, gap int) (over bool) {
 			second = mustAcquire(t, next)
 		}
 		return o.do()
-	}}).lock().Inspect(t.Context())
+	}}).lock().Read(t.Context())
 	backendtest.MustWork(t, err)
 	if second == nil {
 		return true

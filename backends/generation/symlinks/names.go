@@ -86,11 +86,14 @@ func (e entry) member(t ticket) string { return e.path() + "/" + t.String() }
 func (e entry) link() string { return "../" + e.path() }
 
 // own is the directory whose time is the heartbeat of the entry's maker.
-func (e entry) own() string {
+func (e entry) own() string { return e.of(e.ticket) }
+
+// of is what a ticket has there.
+func (e entry) of(t ticket) string {
 	if e.kind == exclusive {
 		return e.path()
 	}
-	return e.member(e.ticket)
+	return e.member(t)
 }
 
 // HasMembers reports whether a name is that of a directory in which others make

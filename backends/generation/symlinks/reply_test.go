@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/backendtest"
 	"locksmith/protocol"
 )
 
@@ -60,7 +61,7 @@ func TestReleaseAfterLossIsALoss(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, m *memory) {
 				h := newHost("here", m).take(t, mode)
-				if err := newHost("there", m).lock().Break(t.Context(), h.ID()); err != nil {
+				if err := backendtest.BreakID(t.Context(), newHost("there", m).lock(), h.ID()); err != nil {
 					t.Fatal(err)
 				}
 				mustBeLost(t, h)
@@ -222,11 +223,11 @@ func TestStolenBetweenSymlinkAndListing(t *testing.T) {
 			if thief == nil && o.call == "symlink" && strings.HasPrefix(o.name, Generations) {
 				// An operator breaks the holder that it sees, and takes the lock.
 				there := newHost("there", m)
-				r, inspectErr := there.lock().Inspect(t.Context())
+				r, inspectErr := there.lock().Read(t.Context())
 				if inspectErr != nil || len(r.Holders) != 1 {
-					t.Fatalf("Inspect sees %+v, %v; want one holder", r, inspectErr)
+					t.Fatalf("Read sees %+v, %v; want one holder", r, inspectErr)
 				}
-				if breakErr := there.lock().Break(t.Context(), r.Holders[0].Record.ID); breakErr != nil {
+				if breakErr := backendtest.BreakID(t.Context(), there.lock(), r.Holders[0].Record.ID); breakErr != nil {
 					t.Fatal(breakErr)
 				}
 				thief = there.take(t, "exclusive")

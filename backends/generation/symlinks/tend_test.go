@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/backendtest"
 	"locksmith/backends/generation"
 	"locksmith/backends/owner"
 )
@@ -236,13 +237,13 @@ func TestBreak(t *testing.T) {
 		place := waiter.Mine.ticket
 		l := newHost("here", m).lock()
 		for _, id := range []string{hs[1].ID(), place.id} {
-			if err := l.Break(t.Context(), id); err != nil {
+			if err := backendtest.BreakID(t.Context(), l, id); err != nil {
 				t.Errorf("Break of %s: %v", id, err)
 			}
-			mustFail(t, l.Break(t.Context(), id), "gone", "no longer there")
+			mustFail(t, backendtest.BreakID(t.Context(), l, id), "gone", "no longer there")
 		}
 		for _, id := range []string{"", owner.NewID(), "../" + hs[0].ID(), hs[0].ID()[1:], "\x1b[2J"} {
-			mustFail(t, l.Break(t.Context(), id), "gone", "no longer there")
+			mustFail(t, backendtest.BreakID(t.Context(), l, id), "gone", "no longer there")
 		}
 		mustStillHold(t, hs[0])
 		mustBeLost(t, hs[1])
@@ -272,12 +273,12 @@ func TestInspectWhileEverythingChanges(t *testing.T) {
 			return o.do()
 		}}).lock()
 		for turns < 40 {
-			r, err := l.Inspect(t.Context())
+			r, err := l.Read(t.Context())
 			if err != nil && backend.CodeOf(err) != "internal" {
-				t.Errorf("Inspect while all changes: %+v, %v", r, err)
+				t.Errorf("Read while all changes: %+v, %v", r, err)
 			}
 			if turns >= 35 && (len(r.Holders) != 1 || r.Holders[0].Record == nil || r.Holders[0].Record.ID != h.ID()) {
-				t.Errorf("Inspect once all stays as it is: %+v, %v; want the one holder", r, err)
+				t.Errorf("Read once all stays as it is: %+v, %v; want the one holder", r, err)
 			}
 		}
 	})

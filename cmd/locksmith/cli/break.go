@@ -228,7 +228,7 @@ func (b *breaking) clear(ctx context.Context, p show.Participant) error {
 		return b.refuse("it was not confirmed", "answer yes to remove it")
 	}
 	_, err = withDeadline(ctx, b.address, "remove it", func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, b.backend.Break(ctx, p.Sign)
+		return struct{}{}, backend.Break(ctx, b.backend, backend.Name(b.address), p.Holder)
 	})
 	if err != nil {
 		return err
@@ -246,7 +246,7 @@ func (b *breaking) clear(ctx context.Context, p show.Participant) error {
 // that moment.
 func (b *breaking) end(ctx context.Context, p show.Participant) error {
 	_, err := withDeadline(ctx, b.address, b.op(), func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, b.backend.Break(ctx, b.id)
+		return struct{}{}, backend.Break(ctx, b.backend, backend.Name(b.address), p.Holder)
 	})
 	if err != nil {
 		return err

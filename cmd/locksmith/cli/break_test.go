@@ -37,7 +37,7 @@ type scene struct {
 	looks []func(*backend.Report)
 }
 
-func (s *scene) Inspect(context.Context) (backend.Report, error) {
+func (s *scene) Read(context.Context) (backend.Report, error) {
 	var r backend.Report
 	s.looks[0](&r)
 	if len(s.looks) > 1 {

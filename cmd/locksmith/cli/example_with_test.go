@@ -119,8 +119,9 @@ func (h *held) Tend(ctx context.Context) error { return shelf.Tidy(ctx, h, h.wat
 func (h *held) Heartbeat(context.Context) error {
 	return h.change(h.id, func(r *row) { r.Beats++; r.Beat = now() })
 }
-func (h *held) Release(context.Context) error             { return h.change(h.id, (*row).free) }
-func (t table) Break(_ context.Context, who string) error { return t.change(who, (*row).free) }
+func (h *held) Release(context.Context) error { return h.change(h.id, (*row).free) }
+
+func (t table) Strike(_ context.Context, h backend.Holder) error { return t.change(h.ID, (*row).free) }
 
 func (r *row) free() { *r = row{Slips: r.Slips} }
 
@@ -135,12 +136,11 @@ func (t table) change(id string, change func(*row)) error {
 	})
 }
 
-func (t table) Inspect(ctx context.Context) (report backend.Report, err error) {
+func (t table) Read(context.Context) (report backend.Report, err error) {
 	err = t.transact(func(r *row) error {
 		if s, _ := r.seen(watch.New(backend.Request{})); r.Holder != "" {
 			report.Holders = []backend.Holder{s.HolderThere(time.Now(), now())}
 		}
-		shelf.Tell(ctx, &r.Slips, &report, time.Now())
 		return nil
 	})
 	return report, err

@@ -9,6 +9,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
 	"locksmith/backends/detached"
+	"locksmith/backends/shelf"
 	"locksmith/cmd/locksmith/cli/show"
 	"locksmith/cmd/locksmith/memory"
 	"locksmith/protocol"
@@ -61,11 +62,11 @@ func orCause(ctx context.Context, err error) error {
 	return err
 }
 
-// inspecting is the Inspect of a lock, with what this user's earlier looks and tries have seen.
+// inspecting looks at a lock, with what this user's earlier looks and tries have seen.
 func inspecting(lock string, b backend.Backend) func(context.Context) (backend.Report, error) {
 	return func(ctx context.Context) (backend.Report, error) {
 		before := clock.Boot{}.Now()
-		r, err := b.Inspect(ctx)
+		r, err := shelf.Inspect(ctx, b)
 		if err == nil {
 			remember(lock, &r, before)
 		}

@@ -104,7 +104,7 @@ func removeHeld(ctx context.Context, lock string, b backend.Backend, remover bac
 		return errors.Join(err, attempt.Withdraw(ctx))
 	}
 	_ = h.Tend(ctx) // what dead waiters left
-	report, err := b.Inspect(ctx)
+	report, err := b.Read(ctx)
 	if err == nil && len(report.Waiters) > 0 {
 		err = inUse(lock, show.Participant{Holder: report.Waiters[0], Waits: true})
 	}

@@ -21,7 +21,7 @@ type slowBackend struct {
 	t               *testing.T
 }
 
-func (b *slowBackend) Inspect(context.Context) (backend.Report, error) {
+func (b *slowBackend) Read(context.Context) (backend.Report, error) {
 	if b.busy.Swap(true) {
 		b.t.Error("two looks at a time")
 	}

@@ -17,8 +17,8 @@ import (
 // A Lock is the part of a backend.Backend that is explored.
 type Lock interface {
 	backend.Locker
-	Inspect(context.Context) (backend.Report, error)
-	Break(ctx context.Context, who string) error
+	Read(context.Context) (backend.Report, error)
+	Strike(context.Context, backend.Holder) error
 }
 
 // A System makes the code under test for one process.
@@ -203,11 +203,11 @@ func (r Role) clean(run *runner, h backend.Hold) {
 	}
 }
 
-// breakFirst is the operator: it looks who holds, thinks about it, and breaks that holder by its
-// id.
+// breakFirst is the operator: it looks who holds, thinks about it, and removes that holder as it was
+// seen.
 func (r Role) breakFirst(run *runner, b Lock) {
 	ctx := context.Background()
-	report, err := b.Inspect(ctx)
+	report, err := b.Read(ctx)
 	if err != nil {
 		run.note(Note{Kind: NoteError, Text: err.Error()})
 		return
@@ -223,7 +223,7 @@ func (r Role) breakFirst(run *runner, b Lock) {
 		who := steps.MakerOf(h.Record.ID)
 		run.work(0)
 		run.note(Note{Kind: NoteCondemned, Token: uint64(who.Process), Serial: who.Serial})
-		err := b.Break(ctx, h.Record.ID)
+		err := b.Strike(ctx, h)
 		if err != nil && !errors.Is(err, backend.ErrGone) {
 			run.note(Note{Kind: NoteError, Text: err.Error()})
 		}

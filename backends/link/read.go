@@ -10,8 +10,8 @@ import (
 	"locksmith/backends/clock"
 )
 
-// Inspect implements backend.Backend.
-func (l *Lock) Inspect(context.Context) (backend.Report, error) {
+// Read implements backend.Backend.
+func (l *Lock) Read(context.Context) (backend.Report, error) {
 	var r backend.Report
 	if l.Check != nil {
 		if err := l.Check(); err != nil {

@@ -18,30 +18,24 @@ import (
 	"locksmith/backends/lockfile"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
-	"locksmith/backends/shelf"
 	"locksmith/backends/watch"
 )
 
 // A look is flocks.Look, flocks.Glance, flocks.Peek, or what flocks.Snapshot returns.
 type look func(path string) (flocks.Seen, error)
 
-// Inspect implements backend.Backend. It takes no kernel lock.
-func (l *Lock) Inspect(ctx context.Context) (backend.Report, error) {
-	r, err := l.report(owner.Here(), flocks.Look)
+// Read implements backend.Backend. It takes no kernel lock.
+func (l *Lock) Read(context.Context) (backend.Report, error) {
+	r, err := l.report(l.record(), owner.Here(), l.sees)
 	if err == nil {
-		shelf.Tell(ctx, l.shelf(), &r, time.Now())
 		r.Beside = l.besideNow()
 	}
 	return r, err
 }
 
-// report tells who has the lock, and how many wait, as far as that can be seen.
-func (l *Lock) report(here owner.Place, look look) (backend.Report, error) {
-	return l.reportOn(l.record(), here, look)
-}
-
-// reportOn is report for a record that was read just now.
-func (l *Lock) reportOn(record *owner.Record, here owner.Place, look look) (backend.Report, error) {
+// report tells who has the lock, by a record that was read just now, and how many wait, as far as
+// that can be seen.
+func (l *Lock) report(record *owner.Record, here owner.Place, look look) (backend.Report, error) {
 	report := backend.Report{Crowd: true} // those that wait leave no trace in the file: only AtLeast tells of them
 	seen, err := look(l.path)
 	moved := false

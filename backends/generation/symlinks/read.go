@@ -13,9 +13,9 @@ import (
 	"locksmith/backends/watch"
 )
 
-// Inspect implements backend.Backend. It changes nothing, and bears that everything changes
+// Read is the method of backend.Backend. It changes nothing, and bears that everything changes
 // while it looks.
-func (l *Lock) Inspect(ctx context.Context) (backend.Report, error) {
+func (l *Lock) Read(ctx context.Context) (backend.Report, error) {
 	return used(ctx, l, func(l *Lock) (backend.Report, error) {
 		return generation.Calmly(ctx, l.Address, "look at the lock", func() (backend.Report, error) { return l.inspect(ctx) })
 	})
@@ -24,7 +24,7 @@ func (l *Lock) Inspect(ctx context.Context) (backend.Report, error) {
 func (l *Lock) inspect(ctx context.Context) (backend.Report, error) {
 	names, err := l.look(ctx, Generations)
 	if absent(err) {
-		return backend.Report{}, nil // never used
+		return backend.Report{Shelved: true}, nil // never used
 	}
 	if err != nil {
 		return backend.Report{}, l.Fail("list generations", err)
@@ -112,11 +112,11 @@ func (i *inspection) entry(ctx context.Context, e entry) error {
 		}
 		return err
 	case e == i.target:
-		return i.see(ctx, &i.report.Holders, e.path(), e.ticket)
+		return i.see(ctx, &i.report.Holders, e, e.ticket)
 	case e.kind == shared:
 		return nil // an older generation, about to be removed
 	}
-	return i.see(ctx, &i.report.Waiters, e.own(), e.ticket)
+	return i.see(ctx, &i.report.Waiters, e, e.ticket)
 }
 
 func (i *inspection) members(ctx context.Context, e entry) error {
@@ -130,24 +130,32 @@ func (i *inspection) members(ctx context.Context, e entry) error {
 			i.report.Holders = append(i.report.Holders, backend.Holder{Note: "not one of ours: " + backend.Quoted(name), Blocked: true})
 			continue
 		}
-		if err := i.see(ctx, &i.report.Holders, e.member(t), t); err != nil {
+		if err := i.see(ctx, &i.report.Holders, e, t); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// see adds what is at a path, if it still is there.
-func (i *inspection) see(ctx context.Context, to *[]backend.Holder, path string, t ticket) error {
-	s, err := i.others.Look(ctx, spot{path, t})
+// see adds what a ticket has, if it still is there.
+func (i *inspection) see(ctx context.Context, to *[]backend.Holder, e entry, t ticket) error {
+	s, err := i.others.Look(ctx, spot{e.of(t), t})
 	switch {
 	case absent(err):
 		return nil
 	case err != nil:
 		return i.lock.Fail("look at a reservation", err)
 	}
-	*to = append(*to, s.Holder(i.lock.Today()))
+	h := s.Holder(i.lock.Today())
+	h.Entry = seat{e, t}
+	*to = append(*to, h)
 	return nil
+}
+
+// A seat is what Strike removes: what a ticket has.
+type seat struct {
+	in     entry
+	ticket ticket
 }
 
 // sinceWhen corrects the age of a holder of generation n.
@@ -157,67 +165,25 @@ func (l *Lock) sinceWhen(ctx context.Context, h *backend.Holder, n uint64) {
 	}
 }
 
-// Break ends an acquisition, as backend.Backend has it. It removes what carries the id, and nothing
-// else; the holder learns it at its next heartbeat.
-func (l *Lock) Break(ctx context.Context, id string) error {
-	_, err := used(ctx, l, func(l *Lock) (struct{}, error) { return struct{}{}, l.strike(ctx, id) })
-	return err
-}
-
-func (l *Lock) strike(ctx context.Context, id string) error {
-	names, err := l.look(ctx, Reservations)
-	if err != nil && !absent(err) {
-		return l.Fail("list reservations", err)
+// Strike is the method of backend.Backend. It removes what a ticket has; the holder learns it at its
+// next heartbeat.
+func (l *Lock) Strike(ctx context.Context, h backend.Holder) error {
+	x, ok := h.Entry.(seat)
+	if !ok {
+		return backend.ErrGone
 	}
-	removed := false
-	for _, name := range names {
-		e, ok := parseEntry(name)
-		if !ok {
-			continue
+	_, err := used(ctx, l, func(l *Lock) (struct{}, error) {
+		err := l.remove(ctx, x.in, x.ticket)
+		if absent(err) {
+			return struct{}{}, backend.ErrGone
 		}
-		found, err := l.breakIn(ctx, e, id)
-		if err != nil {
-			return l.Fail("break "+id, err)
+		if err == nil {
+			err = l.Dir.Unlink(ctx, x.ticket.record())
 		}
-		removed = removed || found
-	}
-	if !removed {
-		return l.Address.NoSuch("break " + backend.Quoted(id))
-	}
-	return nil
-}
-
-// breakIn removes what has the id in one reservation.
-func (l *Lock) breakIn(ctx context.Context, e entry, id string) (found bool, err error) {
-	tickets := []ticket{e.ticket}
-	if e.kind != exclusive {
-		names, err := l.names(ctx, e.path())
 		if err != nil && !absent(err) {
-			return false, err
+			return struct{}{}, l.Fail(h.BreakOp(), err)
 		}
-		tickets = nil
-		for _, name := range names {
-			if t, ok := parseTicket(name); ok {
-				tickets = append(tickets, t)
-			}
-		}
-	}
-	for _, t := range tickets {
-		if t.id != id {
-			continue
-		}
-		err := l.remove(ctx, e, t)
-		if err != nil {
-			return false, ignoreAbsent(err)
-		}
-		return true, ignoreAbsent(l.Dir.Unlink(ctx, t.record()))
-	}
-	return false, nil
-}
-
-func ignoreAbsent(err error) error {
-	if absent(err) {
-		return nil
-	}
+		return struct{}{}, nil
+	})
 	return err
 }

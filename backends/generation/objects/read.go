@@ -9,9 +9,9 @@ import (
 	"locksmith/backends/shelf"
 )
 
-// Inspect implements backend.Backend. It changes nothing, and bears that everything changes
+// Read is the method of backend.Backend. It changes nothing, and bears that everything changes
 // while it looks.
-func (l *Lock) Inspect(ctx context.Context) (backend.Report, error) {
+func (l *Lock) Read(ctx context.Context) (backend.Report, error) {
 	return generation.Calmly(ctx, l.Address, "look at the lock", func() (backend.Report, error) { return l.inspect(ctx) })
 }
 
@@ -68,21 +68,24 @@ func (l *Lock) holder(ctx context.Context, v view, p place) (backend.Holder, err
 	s := l.seen(p.ticket, v.sign(p))
 	s.Record, s.Note = owner.RecordOf(p.ticket.id, string(content))
 	s.Verdict = l.Verdict(s.Record)
-	return s.HolderThere(l.Today(), o.Now), nil
+	h := s.HolderThere(l.Today(), o.Now)
+	h.Entry = p.ticket
+	return h, nil
 }
 
-// Break ends an acquisition, as backend.Backend has it. It removes what carries the id, and
-// nothing else; the holder learns it at its next heartbeat.
-func (l *Lock) Break(ctx context.Context, id string) error {
-	v, err := l.list(ctx)
-	if err != nil {
-		return err
+// Strike is the method of backend.Backend. It removes what has the ticket; the holder learns it at
+// its next heartbeat.
+func (l *Lock) Strike(ctx context.Context, h backend.Holder) error {
+	//rule:named
+	t, ok := h.Entry.(ticket)
+	if !ok {
+		return backend.ErrGone
 	}
-	for _, p := range v.queue {
-		//rule:named
-		if p.ticket.id == id {
-			return l.remove(ctx, p.ticket)
-		}
+	switch _, err := l.sure(ctx, t.reservation()); {
+	case absent(err):
+		return backend.ErrGone
+	case err != nil:
+		return l.fail(h.BreakOp(), err)
 	}
-	return l.Address.NoSuch("break " + backend.Quoted(id))
+	return l.remove(ctx, t)
 }

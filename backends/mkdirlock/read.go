@@ -14,8 +14,8 @@ import (
 	"locksmith/backends/watch"
 )
 
-// Inspect implements backend.Backend.
-func (l *Lock) Inspect(ctx context.Context) (backend.Report, error) {
+// Read implements backend.Backend.
+func (l *Lock) Read(ctx context.Context) (backend.Report, error) {
 	dir := l.NewDir()
 	defer dir.Close()
 	return l.sure(dir, func(i *inspection) error { return i.look(ctx, dir) })
@@ -60,7 +60,7 @@ type inspection struct {
 
 func (l *Lock) inspection(dir dirs.Dir) *inspection {
 	age := func(ctx context.Context) time.Duration { return dirs.AgeHere(entryAt(ctx, dir, l.lock()), l.Today()) }
-	return &inspection{lock: l, dir: dir, others: l.newOthers(dir, backend.Request{Clock: clock.Boot{}}), age: age}
+	return &inspection{lock: l, dir: dir, report: backend.Report{Shelved: true}, others: l.newOthers(dir, backend.Request{Clock: clock.Boot{}}), age: age}
 }
 
 func (i *inspection) look(ctx context.Context, dir dirs.Dir) error {
@@ -204,12 +204,14 @@ func (i *inspection) see(ctx context.Context, to *[]backend.Holder, at string, e
 	if on, ok := i.dir.(dirs.Owned); ok && s.Record != nil {
 		s.Record.Keeper = on.Stat(at + "/" + e.String()).User
 	}
+	var h backend.Holder
 	if at == i.lock.lock() {
-		*to = append(*to, i.holder(ctx, s))
-		return true, nil
+		h = i.holder(ctx, s)
+	} else {
+		h = s.Holder(i.lock.Today())
+		h.Silence = i.lock.waiterBeats(e.Ticket)
 	}
-	h := s.Holder(i.lock.Today())
-	h.Silence = i.lock.waiterBeats(e.Ticket)
+	h.Entry = spot{at: at, entry: e}
 	*to = append(*to, h)
 	return true, nil
 }

@@ -15,44 +15,34 @@ import (
 // NewestToken implements backend.Backend.
 func (l *Lock) NewestToken(context.Context) (uint64, error) { return 0, backend.ErrNoTokens }
 
-// Break implements backend.Backend. It removes the file as every breaker does: it takes the
-// kernel lock, which a living helper keeps, and only then reads whose file it is. A file of
-// another tool has no id and is named by its sign. A file that is locked with flock(1) is not
-// removed; a file that flock(1) has opened but not locked yet is.
-func (l *Lock) Break(_ context.Context, who string) error {
-	op := "remove lock file"
-	if owner.IsID(who) {
-		op = "break " + who
-	}
-	return l.breakIf(op, func(c content) bool { return c.Holds(who) || c.Record == nil && c.sign() == who })
-}
-
-// breakIf removes the file if it is the one that is meant.
-func (l *Lock) breakIf(op string, meant func(content) bool) error {
+// Strike implements backend.Backend. It removes the file as every breaker does: it takes the
+// kernel lock, which a living helper keeps, and only then reads whose file it is. A file that is
+// locked with flock(1) is not removed; a file that flock(1) has opened but not locked yet is.
+func (l *Lock) Strike(_ context.Context, h backend.Holder) error {
 	f, err := open(l.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		if err := l.findDirectory(); err != nil {
-			return err
-		}
-		return l.address.NoSuch(op)
+		return backend.ErrGone
 	case err != nil:
 		return l.openError(err)
 	}
-	err = l.breakFile(f, meant)
+	err = l.breakFile(f, func(c content) bool {
+		return c.Holds(h.ID) || h.ID == "" && c.Record == nil && c.sign() == h.Sign
+	})
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, lockfile.ErrReplaced):
-		return l.address.NoSuch(op)
+		return backend.ErrGone
 	}
 	_ = f.Close()
+	op := h.BreakOp()
 	var lives livesError
 	switch {
 	case errors.As(err, &lives):
-		return l.held(op, err, lives.holder.Ending())
+		return l.address.Failure(protocol.Held, op, err, lives.holder.Ending())
 	case errors.Is(err, errKept):
-		return l.held(op, err, "find out who with: fuser "+backend.ShellWord(l.path))
+		return l.address.Failure(protocol.Held, op, err, "find out who with: fuser "+backend.ShellWord(l.path))
 	}
 	return l.fail(op, err)
 }
@@ -90,7 +80,3 @@ func (l *Lock) breakFile(f File, meant func(content) bool) error {
 // breakerTimeout is how long a breaker waits for the kernel lock of a file. A living holder does
 // not let go of it.
 const breakerTimeout = 20 * time.Millisecond
-
-func (l *Lock) held(op string, err error, hint string) error {
-	return &backend.Error{Code: protocol.Held, Lock: string(l.address), Op: op, Err: err, Hint: hint}
-}
