@@ -14,9 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/protocol"
+	"locksmith/test/backendtest"
 )
 
 // A fault is what becomes of the nth call.

@@ -13,10 +13,10 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/mkdirlock/labels"
 	"locksmith/protocol"
+	"locksmith/test/backendtest"
 )
 
 // at calls do once, before the first such call that match accepts.

@@ -13,9 +13,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/protocol"
+	"locksmith/test/backendtest"
 )
 
 // tooLong is longer than a look at an empty lock may take if the lock is to be removed after it.

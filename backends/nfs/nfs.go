@@ -4,6 +4,7 @@ package nfs
 
 import (
 	"context"
+	"time"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/finder"
@@ -33,57 +34,24 @@ func Open(a backend.Address) (backend.Backend, error) {
 
 func newLock(a backend.Address) *lock {
 	mustExist := a.Options["create"] == "no"
+	open := func() *directory { return &directory{path: a.Path, mustExist: mustExist} }
 	l := &lock{path: a.Path, mustExist: mustExist, network: a.Options["fs"] == "network", Lock: symlinks.Lock{
-		Dir:      &directory{path: a.Path, mustExist: mustExist},
+		Dir:      open(),
 		Address:  a.Name(),
 		Env:      owner.NewEnv(),
 		OwnUsers: true,
 		Bells:    true,
 	}}
-	l.Use = func(ctx context.Context) (*symlinks.Lock, func(), error) { return &l.Lock, func() {}, l.check(ctx) }
-	return l
-}
-
-// Attempt implements backend.Backend.
-func (l *lock) Attempt(r backend.Request) (backend.Attempt, error) {
-	dir := &directory{path: l.path, mustExist: l.mustExist}
-	algorithm := l.Lock
-	algorithm.Dir = dir
-	a, err := algorithm.Attempt(r)
-	if err != nil {
-		return nil, err
+	l.Use = func(time.Duration) *symlinks.Lock {
+		dir, opened := open(), l.Lock
+		opened.Dir, opened.Check, opened.Rest, opened.Use = dir, l.check, func(bool) { dir.notifier.Close() }, nil
+		return &opened
 	}
-	return &attempt{a, l, dir}, nil
+	return l
 }
 
 // Search implements finder.Place.
 func (l *lock) Search(context.Context) (finder.Search, error) {
 	return finder.Search{Tree: finder.FileTree{Root: l.path, Address: string(l.Address)},
 		Kind: l.Kind(func(path string) symlinks.Dir { return &directory{path: l.path + path} })}, nil
-}
-
-// An attempt looks at its place first. That is part of Try, because a place on a
-// dead server answers late or never.
-type attempt struct {
-	backend.Attempt
-	lock *lock
-	dir  *directory
-}
-
-// Try implements backend.Attempt.
-func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
-	if err := a.lock.check(ctx); err != nil {
-		return nil, err
-	}
-	h, err := a.Attempt.Try(ctx)
-	if err == nil {
-		a.dir.notifier.Close()
-	}
-	return h, err
-}
-
-// Withdraw implements backend.Attempt.
-func (a *attempt) Withdraw(ctx context.Context) error {
-	a.dir.notifier.Close()
-	return a.Attempt.Withdraw(ctx)
 }

@@ -9,12 +9,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/protocol"
+	"locksmith/test/backendtest"
 	"locksmith/test/lab"
 )
 
@@ -174,9 +175,11 @@ func TestMustExistUntilTheEnd(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	l, err := Open(backend.Address{Scheme: Scheme, Path: path, Options: map[string]string{"create": "no"}})
 	mustWork(t, err)
-	looked, err := l.Attempt(requestFor("exclusive"))
+	looked := l.(*lock).Use(time.Minute)
+	looked.Check = nil
+	a, err := looked.Attempt(requestFor("exclusive"))
 	mustWork(t, err)
-	_, err = looked.(*attempt).Attempt.Try(t.Context())
+	_, err = a.Try(t.Context())
 	mustFail(t, err, protocol.CannotCreate, "create the directory first")
 	if _, err := os.Lstat(path); err == nil {
 		t.Error("with ?create=no the lock directory was made")

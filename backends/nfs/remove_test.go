@@ -43,7 +43,7 @@ func remove(t *testing.T, path string, meddle func(op, name string)) error {
 	t.Helper()
 	l := openLock(t, path).(*lock)
 	d := &meddled{Dir: l.Dir, before: func(string, string) {}}
-	l.Lock.Dir = d
+	l.Lock.Dir, l.Use = d, nil
 	a, err := l.Lock.Attempt(backendtest.Request())
 	mustWork(t, err)
 	h, err := a.Try(t.Context())

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/generation/symlinks"
 	"locksmith/test/backendtest"
 	"locksmith/test/lab"
 )
@@ -33,6 +34,18 @@ func (f *fake) open(t testing.TB) *lock {
 	l := newLock(f.server(t, testAddress))
 	l.leastAnswer = maxAnswer
 	return l
+}
+
+// dirs tells the directory that was opened last.
+func (l *lock) dirs() func() *symlinkDir {
+	var last *symlinkDir
+	open := l.Use
+	l.Use = func(lease time.Duration) *symlinks.Lock {
+		opened := open(lease)
+		last = opened.Dir.(*symlinkDir)
+		return opened
+	}
+	return func() *symlinkDir { return last }
 }
 
 // openStyle opens a lock of directories.

@@ -19,7 +19,7 @@ import (
 
 // Examine implements backend.Backend.
 func (l *lock) Examine(ctx context.Context, _ backend.Examination, tell backend.Tell) error {
-	u := l.use()
+	u := l.use(0)
 	defer u.close()
 	base, err := u.check(ctx)
 	if err == nil {

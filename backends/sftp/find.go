@@ -13,7 +13,7 @@ import (
 
 // Search implements finder.Place.
 func (l *lock) Search(ctx context.Context) (finder.Search, error) {
-	u := l.use()
+	u := l.use(0)
 	_, err := u.dir.connected(ctx)
 	return finder.Search{Tree: walked{u.dir}, Depth: 1, Close: u.close,
 		Kind: u.algorithm.Kind(func(path string) symlinks.Dir { return newSymlinkDir(u.dir.below("."+path), false) })}, err

@@ -370,7 +370,9 @@ func TestRecordAskedAgain(t *testing.T) {
 func TestSilentConnection(t *testing.T) {
 	t.Parallel()
 	f := startFake(t)
-	h := backendtest.MustAcquire(t, attemptOf(t, f.open(t)))
+	l := f.open(t)
+	dir := l.dirs()
+	h := backendtest.MustAcquire(t, attemptOf(t, l))
 	var silent atomic.Bool
 	silent.Store(true)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -383,9 +385,9 @@ func TestSilentConnection(t *testing.T) {
 	}
 	silent.Store(false)
 	backendtest.MustWork(t, h.Heartbeat(t.Context()))
-	h.(*hold).use.dir.hangUp()
+	dir().hangUp()
 	dialing, stop := context.WithCancel(t.Context())
-	h.(*hold).use.dir.server.start = func(_, _, _ []string) (transport, error) {
+	dir().server.start = func(_, _, _ []string) (transport, error) {
 		stop()
 		ours, _ := net.Pipe() // nobody answers at the other end
 		return &piped{Conn: ours}, nil
@@ -410,7 +412,9 @@ func TestCallsEndInTime(t *testing.T) {
 					f := &fake{dir: filepath.Join(dir, strconv.Itoa(asked)), extensions: []string{posixRename, "1"}, page: 2}
 					backendtest.MustWork(t, os.Mkdir(f.dir, 0o777))
 					l := f.open(t)
+					dir := l.dirs()
 					h := backendtest.MustAcquire(t, attemptOf(t, l))
+					opened := dir()
 					var left atomic.Int64
 					left.Store(int64(asked))
 					f.when(func(*asking) bool { return left.Add(-1) < 0 })
@@ -419,7 +423,7 @@ func TestCallsEndInTime(t *testing.T) {
 					err := call(ctx, l, h)
 					took := time.Since(begun)
 					cancel()
-					h.(*hold).use.close()
+					opened.close()
 					time.Sleep(time.Minute) // the server ends, too
 					switch {
 					case left.Load() >= 0:

@@ -4,7 +4,6 @@ package sftp
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -49,23 +48,38 @@ type lock struct {
 
 func newLock(s *server) *lock {
 	l := &lock{server: s, Lock: symlinks.Lock{Env: owner.NewEnv(), Address: s.address.Name(), LeastLease: minLease, Bells: true}}
-	l.Use = func(ctx context.Context) (*symlinks.Lock, func(), error) {
-		u := l.use()
-		if _, err := u.check(ctx); err != nil {
-			u.close()
-			return nil, nil, err
-		}
-		return u.algorithm, u.close, nil
-	}
+	l.Use = func(lease time.Duration) *symlinks.Lock { return l.use(lease).algorithm }
 	return l
 }
 
-// use returns the lock over its own connection, which use.close ends.
-func (l *lock) use() *use {
+// use returns the lock over its own connection, which use.close ends. An attempt has a lease, and looks
+// at its place once, when it has connected.
+func (l *lock) use(lease time.Duration) *use {
 	d := newSymlinkDir(l.server.newSession(l.server.address.OnServer()), l.mustExist)
 	algorithm := l.Lock
-	algorithm.Dir, algorithm.Use = d, nil
-	return &use{d, &algorithm}
+	u, fit := &use{d, &algorithm}, false
+	if lease > 0 {
+		d.answer = answerTime(lease, l.leastAnswer)
+	}
+	algorithm.Dir, algorithm.Use, algorithm.CheckRemoval = d, nil, d.checkRemoval
+	algorithm.Check = func(ctx context.Context) error {
+		if fit {
+			return nil
+		}
+		nearest, err := u.check(ctx)
+		if err == nil && lease > 0 {
+			err = d.probe(ctx, nearest)
+		}
+		fit = err == nil
+		return err
+	}
+	algorithm.Rest = func(held bool) {
+		d.notifier.Close()
+		if !held {
+			d.hangUp()
+		}
+	}
+	return u
 }
 
 type use struct {
@@ -74,79 +88,17 @@ type use struct {
 }
 
 func (u *use) close() {
-	u.rest()
-	u.dir.close()
-}
-
-// rest keeps no connection until the next use.
-func (u *use) rest() {
 	u.dir.notifier.Close()
-	u.dir.hangUp()
+	u.dir.close()
 }
 
 // Attempt implements backend.Backend.
 func (l *lock) Attempt(r backend.Request) (backend.Attempt, error) {
-	u := l.use()
 	if r.Owner.Lease < l.leastLease {
-		return nil, u.dir.name().Usage("acquire", fmt.Sprintf("a lease of %v is less than %v", r.Owner.Lease, l.leastLease),
+		return nil, l.Address.Usage("acquire", fmt.Sprintf("a lease of %v is less than %v", r.Owner.Lease, l.leastLease),
 			"choose a longer one: SFTP has times of whole seconds")
 	}
-	u.dir.answer = answerTime(r.Owner.Lease, l.leastAnswer)
-	a, err := u.algorithm.Attempt(r)
-	if err != nil {
-		return nil, err
-	}
-	return &attempt{Attempt: a, use: u}, nil
-}
-
-// An attempt looks at its place once, when it has connected.
-type attempt struct {
-	backend.Attempt
-	use *use
-	fit bool
-}
-
-// Try implements backend.Attempt.
-func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
-	if !a.fit {
-		nearest, err := a.use.check(ctx)
-		if err == nil {
-			err = a.use.dir.probe(ctx, nearest)
-		}
-		if err != nil {
-			return nil, err
-		}
-		a.fit = true
-	}
-	h, err := a.Attempt.Try(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &hold{h, a.use}, nil
-}
-
-// Withdraw implements backend.Attempt.
-func (a *attempt) Withdraw(ctx context.Context) error {
-	err := a.Attempt.Withdraw(ctx)
-	if err == nil {
-		a.use.rest()
-	}
-	return err
-}
-
-// A hold keeps its connection until it is released.
-type hold struct {
-	backend.Hold
-	use *use
-}
-
-// Release implements backend.Hold.
-func (h *hold) Release(ctx context.Context) error {
-	err := h.Hold.Release(ctx)
-	if err == nil {
-		h.use.rest()
-	}
-	return err
+	return l.Lock.Attempt(r)
 }
 
 var (
@@ -154,24 +106,3 @@ var (
 	_ backend.Remover = (*lock)(nil)
 	_ shelf.Keeper    = (*lock)(nil)
 )
-
-// Remove implements backend.Remover.
-func (l *lock) Remove(ctx context.Context, held backend.Hold) error {
-	h := held.(*hold)
-	if err := h.use.dir.checkRemoval(ctx); err != nil {
-		return errors.Join(err, h.Release(ctx))
-	}
-	err := h.use.algorithm.Remove(ctx, h.Hold)
-	if err == nil {
-		h.use.rest()
-	}
-	return err
-}
-
-// OnShelf implements shelf.Keeper.
-func (l *lock) OnShelf(ctx context.Context, held backend.Hold, use func(shelf.Shelf) error) error {
-	if h, ok := held.(*hold); ok {
-		held = h.Hold
-	}
-	return l.Lock.OnShelf(ctx, held, use)
-}

@@ -37,16 +37,31 @@ func (l *Lock) Attempt(r backend.Request) (backend.Attempt, error) {
 	if err != nil {
 		return nil, err
 	}
+	if l.Use != nil {
+		l = l.Use(r.Owner.Lease)
+	}
 	return &attempt{Attempt: generation.NewAttempt[spot, *claim](r, watch.NewOthers(r, l.see), generation.Rules{Lock: l.Address, MinPause: minPause}), lock: l}, nil
 }
 
-// Try implements backend.Attempt.
-func (a *attempt) Try(ctx context.Context) (backend.Hold, error) { return generation.Try(ctx, a) }
+// Try implements backend.Attempt. To look at the place is part of it, because one on a dead server
+// answers late or never.
+func (a *attempt) Try(ctx context.Context) (backend.Hold, error) {
+	if err := checked(ctx, a.lock.Check); err != nil {
+		return nil, err
+	}
+	h, err := generation.Try(ctx, a)
+	if err == nil {
+		a.lock.rest(true)
+	}
+	return h, err
+}
 
 // Withdraw implements backend.Attempt.
 func (a *attempt) Withdraw(ctx context.Context) error {
 	a.stopListening()
-	return a.Attempt.Withdraw(ctx)
+	err := a.Attempt.Withdraw(ctx)
+	a.lock.rest(err != nil)
+	return err
 }
 
 // Take implements generation.Steps. After a lost race it is step R: the next starts anew with

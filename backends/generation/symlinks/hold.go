@@ -25,6 +25,7 @@ type hold struct {
 	keepAt  time.Duration // when Tend sets times again (keep)
 	gone    atomic.Bool
 	leaving bool // a request that removes our reservation was sent
+	removes bool // after the release the lock is removed
 }
 
 var _ backend.Hold = (*hold)(nil)
@@ -94,6 +95,9 @@ func (h *hold) Release(ctx context.Context) error {
 	h.Mine.bell.Ring()
 	_ = l.Dir.Unlink(ctx, h.Mine.ticket.record()) // whoever tends the lock removes what is left
 	h.removeOld(ctx)
+	if !h.removes {
+		l.rest(false)
+	}
 	return nil
 }
 

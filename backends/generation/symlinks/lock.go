@@ -25,9 +25,14 @@ type Lock struct {
 	LeastLease time.Duration
 	// OwnUsers: the place has this machine's numbers for users.
 	OwnUsers bool
-	// Use, if not nil, opens the place anew for one call that is neither an attempt's nor a hold's. done
-	// ends that use.
-	Use func(ctx context.Context) (l *Lock, done func(), err error)
+	// Use, if not nil, opens the place anew: for an attempt with this lease, and the hold that comes of
+	// it; or, with a lease of 0, for one call that is neither's.
+	Use func(lease time.Duration) *Lock
+	// What Use may set. Check refuses what cannot be a lock directory, before each try and each such
+	// call. CheckRemoval refuses to remove the lock. Rest lets go of what waiting needs, and unless
+	// there is a hold, of all that the next call can open again.
+	Check, CheckRemoval func(context.Context) error
+	Rest                func(held bool)
 	// Bells: those who use the lock on one host tell each other when they leave it.
 	Bells bool
 }
@@ -39,12 +44,25 @@ func used[T any](ctx context.Context, l *Lock, call func(*Lock) (T, error)) (res
 	if l.Use == nil {
 		return call(l)
 	}
-	opened, done, err := l.Use(ctx)
-	if err != nil {
+	opened := l.Use(0)
+	defer opened.rest(false)
+	if err := checked(ctx, opened.Check); err != nil {
 		return result, err
 	}
-	defer done()
 	return call(opened)
+}
+
+func checked(ctx context.Context, check func(context.Context) error) error {
+	if check == nil {
+		return nil
+	}
+	return check(ctx)
+}
+
+func (l *Lock) rest(held bool) {
+	if l.Rest != nil {
+		l.Rest(held)
+	}
 }
 
 // A Dir is the lock directory: the few file-system calls the algorithm makes.

@@ -46,7 +46,11 @@ const barPrefix = "removed."
 // making the next, is broken, and goes on after others have begun anew. It makes a number that
 // is too high for them.
 func (l *Lock) Remove(ctx context.Context, held backend.Hold) error {
-	if err := held.Release(ctx); err != nil {
+	if h, ours := held.(*hold); ours {
+		l, h.removes = h.Mine.lock, true
+	}
+	defer l.rest(false)
+	if err := errors.Join(checked(ctx, l.CheckRemoval), held.Release(ctx)); err != nil {
 		return err
 	}
 	names, err := l.names(ctx, Reservations)

@@ -13,9 +13,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
-	"locksmith/backends/backendtest"
 	"locksmith/backends/generation"
 	"locksmith/backends/owner"
+	"locksmith/test/backendtest"
 )
 
 // crowd leaves n dead reservations behind, half of them of another host.
