@@ -108,8 +108,8 @@ type Client interface {
 
 // An Heir is a Client that may have the lock in common with its helper.
 type Heir interface {
-	// Inherit is called before Start if the lock is one of a descriptor. lend returns copies of
-	// that descriptor (backend.KeptHold).
+	// Inherit is called before Start. If the lock is one of a descriptor, lend returns copies of that
+	// (backend.KeptHold), and else nothing.
 	Inherit(lend func() ([]int, error))
 }
 
@@ -149,10 +149,8 @@ func (h *Helper) Run() (time.Duration, error) {
 	if grant.Tokens = setTokens(hold); grant.Tokens != nil {
 		grant.Lock = strings.Join(h.addresses(), "\n")
 	}
-	if kept, ok := hold.(backend.KeptHold); ok {
-		if heir, ok := h.Client.(Heir); ok {
-			heir.Inherit(kept.Lend)
-		}
+	if heir, ok := h.Client.(Heir); ok {
+		heir.Inherit(func() ([]int, error) { return backend.Lend(hold) })
 	}
 	loss, err := s.start(grant)
 	if err != nil {

@@ -245,10 +245,7 @@ func (s *session) checkLease(cause error) error {
 
 // kept reports whether this host's kernel keeps the lock (backend.KeptHold). While this process
 // lives, nobody takes such a lock because its lease is over.
-func (s *session) kept() bool {
-	h, ok := s.hold.(backend.KeptHold)
-	return ok && h.Kept()
-}
+func (s *session) kept() bool { return backend.Kept(s.hold) }
 
 // expired returns the loss of a lock whose lease is over, or nearly over.
 func (s *session) expired(cause error) error {

@@ -2,6 +2,7 @@ package backend
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"locksmith/backends/owner"
@@ -14,6 +15,8 @@ const Parallel = 16
 // A SeveralHold is the Hold of a set of locks, or of one lock out of several of which any would do.
 type SeveralHold interface {
 	Hold
+	// Holds returns those of its locks.
+	Holds() []Hold
 	// Tokens returns the fencing tokens of a set, in the order in which the locks were given; nil: this
 	// is the hold of one lock.
 	Tokens() []uint64
@@ -25,4 +28,29 @@ type SeveralHold interface {
 	// Note returns who broke the lock by hand, or one of the set; nil: there is no note of that. It is
 	// called after a call that said ErrGone. While it hangs no other call is made.
 	Note(ctx context.Context) (*owner.Note, error)
+}
+
+// Kept reports whether the system keeps a hold for its process (KeptHold), and of several all.
+func Kept(h Hold) bool {
+	if several, ok := h.(SeveralHold); ok {
+		return !slices.ContainsFunc(several.Holds(), func(one Hold) bool { return !Kept(one) })
+	}
+	k, ok := h.(KeptHold)
+	return ok && k.Kept()
+}
+
+// Lend returns what a command inherits of a hold (KeptHold), and of several what it inherits of each.
+func Lend(h Hold) (all []int, err error) {
+	switch h := h.(type) {
+	case SeveralHold:
+		for _, one := range h.Holds() {
+			some, err := Lend(one)
+			if all = append(all, some...); err != nil {
+				return all, err
+			}
+		}
+	case KeptHold:
+		return h.Lend()
+	}
+	return all, nil
 }

@@ -260,11 +260,8 @@ func (h *chosen) Tokens() []uint64 { return nil }
 // Chosen implements backend.SeveralHold.
 func (h *chosen) Chosen() int { return h.of.index }
 
-// Kept implements backend.KeptHold.
-func (h *chosen) Kept() bool { return member.Kept(h.Hold) }
-
-// Lend implements backend.KeptHold.
-func (h *chosen) Lend() ([]int, error) { return member.Lend(h.Hold) }
+// Holds implements backend.SeveralHold.
+func (h *chosen) Holds() []backend.Hold { return []backend.Hold{h.Hold} }
 
 // Note implements backend.SeveralHold.
 func (h *chosen) Note(ctx context.Context) (*owner.Note, error) { return h.of.NoteOf(ctx, h.Hold) }

@@ -194,7 +194,7 @@ func (m *Member) withdrawn(err error) {
 // Lapsed reports that the lease was over before a heartbeat succeeded. After that no heartbeat
 // proves anything, unless the system keeps the lock: a breaker may have looked before it.
 func (m *Member) Lapsed() bool {
-	return m.Overdue() && !Kept(m.Hold)
+	return m.Overdue() && !backend.Kept(m.Hold)
 }
 
 // Heartbeat makes sure that the member is still held.

@@ -3,7 +3,6 @@ package set
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"time"
 
@@ -55,22 +54,8 @@ func (h *hold) Confirmed() time.Duration {
 	return first
 }
 
-// Kept implements backend.KeptHold. It reports whether all locks of the set are kept.
-func (h *hold) Kept() bool {
-	return !slices.ContainsFunc(h.tenders, func(t backend.Hold) bool { return !member.Kept(t) })
-}
-
-// Lend implements backend.KeptHold for those of its locks that can be lent.
-func (h *hold) Lend() (all []int, err error) {
-	for _, t := range h.tenders {
-		some, err := member.Lend(t)
-		all = append(all, some...)
-		if err != nil {
-			return all, err
-		}
-	}
-	return all, nil
-}
+// Holds implements backend.SeveralHold.
+func (h *hold) Holds() []backend.Hold { return h.tenders }
 
 // Heartbeat implements backend.Hold for all locks of the set.
 func (h *hold) Heartbeat(ctx context.Context) error { return heartbeats(ctx, h.members) }
