@@ -163,8 +163,6 @@ type Success struct {
 
 // A Remover is a Backend that leaves something in place while the lock is free, such as a directory.
 type Remover interface {
-	// Exists reports whether anything of the lock is there now.
-	Exists(ctx context.Context) (bool, error)
 	// Remove releases an exclusive hold and removes what stays. If somebody else comes for the lock
 	// meanwhile, it stays, and the error has the code held. If all was removed, fencing tokens begin
 	// anew.
@@ -187,6 +185,8 @@ type Report struct {
 	Shelved bool        // Success and Broken are what there is; else whoever asks for them looks on the shelf
 	Success *Success    // the last one on record; nil: none is known. Its age is for people
 	Broken  *owner.Note // the last break by hand, as far as there is a note of it; else nil
+	Stays   bool        // of a Remover: something of the lock is in its place
+	Keeps   error       // why that is not to be removed, if it is known; else nil
 	Beside  string      // another lock on the same thing, which does not exclude this one; "": none is known
 }
 

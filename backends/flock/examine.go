@@ -40,8 +40,8 @@ func (l *Lock) admits(tell backend.Tell) bool {
 	if st, err := lockfile.StatShared(l.path); err == nil && (st.Kind != "" || st.Size > 0 && l.record() == nil) {
 		tell.Fit("record", "the file has a content of its own, which stays as it is: who has the lock is told by its process, without --meta")
 	}
-	if beside := l.besideNow(); beside != "" {
-		tell.Weak("other lock", beside, "let all who lock this file use the same call")
+	if r, err := l.Read(context.Background()); err == nil && r.Beside != "" {
+		tell.Weak("other lock", r.Beside, "let all who lock this file use the same call")
 	}
 	return true
 }

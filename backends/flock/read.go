@@ -26,9 +26,19 @@ type look func(path string) (flocks.Seen, error)
 
 // Read implements backend.Backend. It takes no kernel lock.
 func (l *Lock) Read(context.Context) (backend.Report, error) {
-	r, err := l.report(l.record(), owner.Here(), l.sees)
-	if err == nil {
-		r.Beside = l.besideNow()
+	var record *owner.Record
+	f, unread := lockfile.Open(l.path)
+	if unread == nil {
+		defer f.Close()
+		record = recordOf(f)
+	}
+	r, err := l.report(record, owner.Here(), l.sees)
+	switch {
+	case err != nil, errors.Is(unread, fs.ErrNotExist):
+	case unread != nil:
+		r.Stays, r.Keeps = true, l.fail("look at lock file", unread)
+	default:
+		r.Beside, r.Stays, r.Keeps = l.beside(f), true, l.removable(f)
 	}
 	return r, err
 }

@@ -55,16 +55,6 @@ func (l *Lock) beside(f *lockfile.File) string {
 	return who + " has the file locked by fcntl(2), as lckdo, dpkg and apt do: that lock and flock: do not exclude each other"
 }
 
-// besideNow is beside for the file that is there, if it can be read.
-func (l *Lock) besideNow() string {
-	f, err := lockfile.Open(l.path)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	return l.beside(f)
-}
-
 // recordIn is the record that a text is, if it is one of this kind and nothing else.
 func recordIn(text string) *owner.Record {
 	r, err := owner.ParseRecord(text)

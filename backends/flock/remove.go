@@ -5,26 +5,12 @@ package flock
 import (
 	"context"
 	"errors"
-	"io/fs"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/flocks"
 	"locksmith/backends/lockfile"
 	"locksmith/protocol"
 )
-
-// Exists implements backend.Remover. It returns an error, too, if the file is not only a lock.
-func (l *Lock) Exists(context.Context) (bool, error) {
-	f, err := lockfile.Open(l.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	if err != nil {
-		return false, l.fail("look at lock file", err)
-	}
-	defer f.Close()
-	return true, l.removable(f)
-}
 
 // removable refuses what is more than a lock.
 func (l *Lock) removable(f *lockfile.File) error {

@@ -81,6 +81,10 @@ func (i *inspection) look(ctx context.Context, dir dirs.Dir) error {
 	if dirs.Refused(err) {
 		names, err = listedOtherwise(ctx, dir, around, err)
 	}
+	i.report.Stays = len(names) > 0
+	if err == nil && len(names) == 0 && l.Style == DirStyle { // some servers list so what is not there
+		i.report.Stays, err = l.exists(ctx, dir, l.Name)
+	}
 	if err != nil {
 		return l.fail("list the directory of the lock", err)
 	}

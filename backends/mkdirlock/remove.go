@@ -152,25 +152,6 @@ func (l *Lock) Backend() backend.Backend {
 	return l
 }
 
-// Exists implements backend.Remover. Neither an empty list nor a refusal is proof: some
-// servers give an empty list of what is not there, and some refuse to list what is empty.
-func (l DirStyleLock) Exists(ctx context.Context) (bool, error) {
-	dir := l.NewDir()
-	defer dir.Close()
-	names, err := l.namesIn(ctx, dir, l.Name, "list the lock directory")
-	if err != nil {
-		return false, err
-	}
-	if len(names) > 0 {
-		return true, nil
-	}
-	there, err := l.exists(ctx, dir, l.Name)
-	if err != nil {
-		return false, l.fail("look for the lock directory", err)
-	}
-	return there, nil
-}
-
 // Remove implements backend.Remover. It removes only what is empty, so it hits nobody that comes
 // at that moment. The tokens go last but one, before L: unless all else is gone, they count on.
 func (l DirStyleLock) Remove(ctx context.Context, h backend.Hold) error {

@@ -58,7 +58,7 @@ func mustBeRemovable(t *testing.T, f Fixture, l backend.Backend) {
 		return
 	}
 	MustWork(t, r.Remove(t.Context(), take(t, f, Request())))
-	if there, err := r.Exists(t.Context()); there || err != nil {
-		t.Errorf("still there: %v, %v", there, err)
+	if r := report(t, f); r.Stays {
+		t.Errorf("something is still there: %+v", r)
 	}
 }

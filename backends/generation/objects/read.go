@@ -20,7 +20,7 @@ func (l *Lock) inspect(ctx context.Context) (backend.Report, error) {
 	if err != nil {
 		return backend.Report{}, err
 	}
-	r := backend.Report{Token: v.numbers.Newest(), Queued: true}
+	r := backend.Report{Token: v.numbers.Newest(), Queued: true, Stays: v.stays}
 	shelf.Tell(ctx, &slips{lock: l, seen: &v}, &r, l.Today())
 	var holder ticket
 	if r.Token > 0 {

@@ -11,20 +11,6 @@ import (
 
 var _ backend.Remover = (*Lock)(nil)
 
-// Exists implements backend.Remover. Remove leaves one generation, so one alone is no lock.
-func (l *Lock) Exists(ctx context.Context) (bool, error) {
-	all, err := l.Store.List(ctx)
-	if err != nil {
-		return false, l.fail("list the lock's objects", err)
-	}
-	for _, o := range all {
-		if _, isGeneration := parseGeneration(o.Key); !isGeneration || len(all) > 1 {
-			return true, nil
-		}
-	}
-	return false, nil
-}
-
 // Remove implements backend.Remover. The newest generation stays, an object of some bytes:
 // fencing tokens never start again. Without it a locker that has just read its number would make
 // the next one, while others begin with the first. Both would hold the lock, and nothing that a

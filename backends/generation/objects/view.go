@@ -29,6 +29,7 @@ type view struct {
 	queue       []place           // all reservations, in the queue's order
 	beats       map[string]Object // heartbeats by their keys
 	slips       []shelf.Slip
+	stays       bool // more than the one generation that Remove leaves
 }
 
 // find returns a reservation; not ok if it was not there.
@@ -71,6 +72,7 @@ func (l *Lock) list(ctx context.Context) (view, error) {
 			}
 		}
 	}
+	v.stays = len(all) > min(1, len(v.generations))
 	slices.Sort(v.numbers)
 	for i := range v.slips {
 		v.slips[i].Void = v.slips[i].Number > v.numbers.Newest()

@@ -24,7 +24,8 @@ func (l *Lock) Read(ctx context.Context) (backend.Report, error) {
 func (l *Lock) inspect(ctx context.Context) (backend.Report, error) {
 	names, err := l.look(ctx, Generations)
 	if absent(err) {
-		return backend.Report{Shelved: true}, nil // never used
+		_, err := l.Dir.Look(ctx, ".")
+		return backend.Report{Shelved: true, Stays: err == nil}, nil // never used
 	}
 	if err != nil {
 		return backend.Report{}, l.Fail("list generations", err)
@@ -34,7 +35,7 @@ func (l *Lock) inspect(ctx context.Context) (backend.Report, error) {
 		return backend.Report{}, err
 	}
 	i := inspection{lock: l, others: watch.NewOthers(backend.Request{Clock: clock.Boot{}}, l.see)}
-	i.report.Token, i.report.Queued = all.Newest(), true
+	i.report.Token, i.report.Queued, i.report.Stays = all.Newest(), true, true
 	if i.report.Token > 0 {
 		if i.target, err = l.target(ctx, i.report.Token); err != nil {
 			return backend.Report{}, err

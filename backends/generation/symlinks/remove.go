@@ -15,17 +15,6 @@ import (
 
 var _ backend.Remover = (*Lock)(nil)
 
-// Exists implements backend.Remover.
-func (l *Lock) Exists(ctx context.Context) (bool, error) {
-	return used(ctx, l, func(l *Lock) (bool, error) {
-		_, err := l.names(ctx, ".")
-		if err != nil && !absent(err) {
-			return false, l.Fail("list the lock directory", err)
-		}
-		return err == nil, nil
-	})
-}
-
 // barPrefix begins the target of a bar, a name that does not exist.
 const barPrefix = "removed."
 

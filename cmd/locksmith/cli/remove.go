@@ -67,11 +67,10 @@ func removeLock(ctx context.Context, r *request.Named, args []string, yes bool, 
 		fmt.Fprintf(out, "%s: it is free: of such a lock %s\n", shown, stays)
 		return nil
 	}
-	there, err := withDeadline(ctx, canonical, "look for it", remover.Exists)
-	switch {
-	case err != nil:
-		return err
-	case !there:
+	switch seen := s.Seen(); {
+	case seen.Keeps != nil:
+		return seen.Keeps
+	case !seen.Stays:
 		fmt.Fprintf(out, "%s: it is free: there is nothing that could be removed\n", shown)
 		return nil
 	case !yes && r.Leaseless(canonical):

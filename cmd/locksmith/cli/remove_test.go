@@ -18,7 +18,6 @@ type unused struct {
 }
 
 func (u *unused) Attempt(backend.Request) (backend.Attempt, error) { return tries{hold: u}, nil }
-func (u *unused) Exists(context.Context) (bool, error)             { return true, nil }
 func (u *unused) Tend(context.Context) error                       { return nil }
 
 func (u *unused) Release(context.Context) error {

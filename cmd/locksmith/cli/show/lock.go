@@ -95,6 +95,9 @@ func (l *Lock) Explain(explain func(Participant) []string) { l.explain = explain
 // CountWaiters is how many were seen to wait.
 func (l *Lock) CountWaiters() int { return len(l.seen.Waiters) }
 
+// Seen is what was put down last.
+func (l *Lock) Seen() backend.Report { return l.seen }
+
 func (l *Lock) shows(p Participant) bool { return l.wanted == nil || l.wanted(p) }
 
 // All returns the holders, and then the waiters.
