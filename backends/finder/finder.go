@@ -194,19 +194,21 @@ func (d *Directory) has(form backend.Form) bool {
 	return form != nil && !slices.ContainsFunc(form, func(name string) bool { return !d.HasDirectory(name) })
 }
 
-// Files is the search of a kind whose locks are regular files that begin with a text, and nothing else.
-// open returns the lock that is the file at a path.
-func Files(root string, address backend.Name, begin string, open func(path string) backend.Backend) Search {
-	file := func(in *Directory, name string, content func() Content) *Found {
-		if !strings.HasPrefix(content().Text, begin) {
+// Files is the search of a kind whose locks are regular files. file says what one is (Kind.File), and
+// open returns the lock that it is.
+func Files(root string, address backend.Name, file func(*Directory, string, func() Content) *Found, open func(Found) backend.Backend) Search {
+	look := func(ctx context.Context, f Found) (backend.Report, error) { return shelf.Inspect(ctx, open(f)) }
+	return Search{Tree: FileTree{Root: root, Address: string(address)}, Kind: Kind{Place: address, File: file, Look: look}}
+}
+
+// Begins is for Files whose locks begin with a text, and nothing else does.
+func Begins(text string) func(*Directory, string, func() Content) *Found {
+	return func(in *Directory, name string, content func() Content) *Found {
+		if !strings.HasPrefix(content().Text, text) {
 			return nil
 		}
 		return in.Lock(name)
 	}
-	look := func(ctx context.Context, f Found) (backend.Report, error) {
-		return shelf.Inspect(ctx, open(root+f.Path))
-	}
-	return Search{Tree: FileTree{Root: root, Address: string(address)}, Kind: Kind{Place: address, File: file, Look: look}}
 }
 
 // In begins a search in the place of a backend. The caller closes it; after an error it is closed. Of a

@@ -8,7 +8,6 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/finder"
 	"locksmith/backends/flocks"
-	"locksmith/backends/shelf"
 )
 
 // Search implements finder.Place. A file is a lock if there is a holder's record in it; or, if no other
@@ -16,8 +15,7 @@ import (
 // that lock's: its helper keeps it locked.
 func (l *Lock) Search(context.Context) (finder.Search, error) {
 	look := flocks.Snapshot()
-	k := finder.Kind{Place: l.address}
-	k.File = func(in *finder.Directory, name string, content func() finder.Content) *finder.Found {
+	file := func(in *finder.Directory, name string, content func() finder.Content) *finder.Found {
 		f := in.Lock(name)
 		seen := content()
 		f.Bare, f.Lasts = recordIn(seen.Text) == nil, true
@@ -26,12 +24,11 @@ func (l *Lock) Search(context.Context) (finder.Search, error) {
 		}
 		return nil
 	}
-	k.Look = func(ctx context.Context, f finder.Found) (backend.Report, error) {
+	return finder.Files(l.path, l.address, file, func(f finder.Found) backend.Backend {
 		at := *l
 		at.address, at.path, at.sees = f.Address, l.path+f.Path, look
-		return shelf.Inspect(ctx, &at)
-	}
-	return finder.Search{Tree: finder.FileTree{Root: l.path, Address: string(l.address)}, Kind: k}, nil
+		return &at
+	}), nil
 }
 
 func isLocked(look look, path string) bool {

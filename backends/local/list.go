@@ -16,13 +16,11 @@ import (
 // Search implements finder.Place.
 func (l *Lock) Search(context.Context) (finder.Search, error) {
 	seen := flocks.Snapshot()
-	look := func(ctx context.Context, f finder.Found) (backend.Report, error) {
+	return finder.Files(l.path, l.address, recognise, func(f finder.Found) backend.Backend {
 		at := *l
 		at.address, at.path, at.flocks = f.Address, l.path+f.Path, seen
-		return shelf.Inspect(ctx, &at)
-	}
-	return finder.Search{Tree: finder.FileTree{Root: l.path, Address: string(l.address)},
-		Kind: finder.Kind{Place: l.address, File: recognise, Look: look}}, nil
+		return &at
+	}), nil
 }
 
 // recognise says what a file is. Our files differ from those of link: by their mark. Files of other

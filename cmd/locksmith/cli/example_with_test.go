@@ -151,7 +151,7 @@ func (t table) OnShelf(_ context.Context, _ backend.Hold, use func(shelf.Shelf) 
 }
 
 func (t table) Search(context.Context) (finder.Search, error) {
-	return finder.Files(t.path, backend.Name(t.name()), `{"Holder":`, func(path string) backend.Backend { return table{path} }), nil
+	return finder.Files(t.path, backend.Name(t.name()), finder.Begins(`{"Holder":`), func(f finder.Found) backend.Backend { return table{t.path + f.Path} }), nil
 }
 
 func (t table) NewestToken(context.Context) (uint64, error) { return 0, backend.ErrNoTokens }
