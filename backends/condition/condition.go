@@ -39,6 +39,7 @@ type State struct {
 	watched   bool          // it was seen silent for its lease by our own clock, and nobody breaks it for that
 	byPlace   bool          // Old is by the clock of the lock's place
 	kernel    bool          // the kernel keeps the lock, and no lease counts
+	long      bool          // it has had such a lock for longer than a lease usually is
 	verdict   owner.Verdict
 }
 
@@ -70,9 +71,13 @@ func Of(h backend.Holder) State {
 	return s
 }
 
+// usualLease is how long a holder that is stopped has a lock without a lease before tries tell of it.
+const usualLease = time.Minute
+
 // ofSigns is the state as far as no process need be looked at for it.
 func ofSigns(h backend.Holder) State {
 	s := State{Condition: Unknown, Proven: h.Verdict == owner.Alive, Old: max(h.Heartbeat, h.Silent), watched: h.Overdue, byPlace: h.ByPlace, kernel: h.OfKernel, verdict: h.Verdict}
+	s.long = h.OfKernel && h.Age > usualLease
 	s.Late = h.Lease > 0 && s.Old > h.LateAfter()
 	s.Over = s.Late && s.Old > h.Lease
 	return s
@@ -101,7 +106,7 @@ func (s State) Verdict() string {
 func (s State) isStuck() bool {
 	switch s.Condition {
 	case Stopped:
-		return s.Over
+		return s.Over || s.long
 	case LeftOver:
 		return s.Over || s.kernel
 	case Lapsed, Empty: // a lease is what one of ours may need to say whose it is
@@ -119,7 +124,7 @@ func IsStuck(e *backend.HeldError) bool {
 		return false
 	}
 	h := e.Holder
-	if s := ofSigns(h); s.Proven && !s.Over { // as most are: whether they are stopped does not matter then
+	if s := ofSigns(h); s.Proven && !s.Over && !s.long { // as most are: whether they are stopped does not matter then
 		return false
 	}
 	return Of(h).isStuck() && !slices.ContainsFunc(e.Others, func(o *backend.HeldError) bool { return !IsStuck(o) })

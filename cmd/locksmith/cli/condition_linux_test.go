@@ -55,6 +55,10 @@ func TestConditions(t *testing.T) {
 		h.Record.Place, h.Silent, h.Overdue = owner.Place{Host: "web9", Machine: "m", Boot: "b", PIDNS: "p"}, silent, overdue
 		return h
 	}
+	ofKernel := func(h backend.Holder, age time.Duration) backend.Holder {
+		h.OfKernel, h.Age, h.Lease, h.Record.Lease, h.Kept = true, age, 0, 0, []int{stopped.PID}
+		return h
+	}
 	byPlace := func(h backend.Holder) backend.Holder {
 		h.ByPlace = true
 		return h
@@ -80,6 +84,10 @@ func TestConditions(t *testing.T) {
 			says: "it is stopped, and does nothing until", rest: "may still run"},
 		{about: "stopped for a lease", holder: here(owner.Alive, stopped, nobody, over), is: condition.Stopped, told: true, verdict: "stopped", old: true,
 			says: "it is stopped, and does nothing until", rest: "may still run"},
+		{about: "stopped, kept by the kernel", holder: ofKernel(here(owner.Alive, stopped, nobody, 0), time.Second), is: condition.Stopped, verdict: "stopped",
+			says: "it is stopped, and does nothing until", rest: "nothing tells for how long"},
+		{about: "stopped, kept by the kernel for long", holder: ofKernel(here(owner.Alive, stopped, nobody, 0), over), is: condition.Stopped, told: true, verdict: "stopped",
+			says: "it is stopped, and does nothing until", rest: "nothing tells for how long"},
 		{about: "late", holder: elsewhere(30*time.Second, 0, false), is: condition.Late, verdict: "unknown", old: true, says: "it is late", rest: "may still run"},
 		{about: "lapsed, and only proof counts", holder: elsewhere(0, over, true), is: condition.Lapsed, told: true, verdict: "unknown", old: true,
 			says: "has been over for 1m0s", rest: "its lease is over"},

@@ -161,8 +161,13 @@ func hintOf(err error) string {
 // wayOut is the advice if nothing is going to free the lock.
 func wayOut(err error) string {
 	why := "its lease is over"
-	if held, ok := errors.AsType[*backend.HeldError](err); ok && held.Holder.OfKernel {
-		why = "the kernel keeps it for what was left"
+	if held, ok := errors.AsType[*backend.HeldError](err); ok {
+		switch {
+		case condition.Of(held.Holder).Condition == condition.Stopped:
+			why = "it is stopped"
+		case held.Holder.OfKernel:
+			why = "the kernel keeps it for what was left"
+		}
 	}
 	return why + ": see what frees the lock with: locksmith status " + show.Text(quoted(lockOf(err)))
 }
