@@ -185,7 +185,7 @@ func changers(t *testing.T) map[string]map[string]bool {
 	t.Helper()
 	c := checker{
 		fset: token.NewFileSet(), goarch: "amd64", known: map[string]*types.Package{"unsafe": types.Unsafe},
-		uses: map[*ast.Ident]types.Object{}, files: map[*ast.File]*types.Package{},
+		uses: map[*ast.Ident]types.Object{}, defs: map[*ast.Ident]types.Object{},
 	}
 	top, err := filepath.Abs(root)
 	if err != nil {
@@ -199,7 +199,7 @@ func changers(t *testing.T) map[string]map[string]bool {
 	carried := map[string]bool{}
 	for grown := true; grown; {
 		grown = false
-		for file, in := range c.files {
+		for _, file := range c.files {
 			name, err := filepath.Rel(top, c.fset.File(file.Pos()).Name())
 			if err != nil {
 				t.Fatal(err)
@@ -208,14 +208,18 @@ func changers(t *testing.T) map[string]map[string]bool {
 				continue
 			}
 			for _, decl := range file.Decls {
-				if f, is := decl.(*ast.FuncDecl); is && !carried[nameOf(f, in)] && len(c.changes(f, carried)) > 0 {
-					carried[nameOf(f, in)], grown = true, true
+				f, is := decl.(*ast.FuncDecl)
+				if !is {
+					continue
+				}
+				if name := c.defs[f.Name].(*types.Func).FullName(); !carried[name] && len(c.changes(f, carried)) > 0 {
+					carried[name], grown = true, true
 				}
 			}
 		}
 	}
 	found := map[string]map[string]bool{}
-	for file := range c.files {
+	for _, file := range c.files {
 		if calls := c.changes(file, carried); len(calls) > 0 {
 			name, err := filepath.Rel(top, c.fset.File(file.Pos()).Name())
 			if err != nil {
@@ -270,19 +274,4 @@ func onlyReads(call *ast.CallExpr) bool {
 		})
 	}
 	return reads && !writes
-}
-
-// nameOf is a function's name as types.Func.FullName has it.
-func nameOf(f *ast.FuncDecl, in *types.Package) string {
-	if f.Recv == nil {
-		return in.Path() + "." + f.Name.Name
-	}
-	of, pointer := f.Recv.List[0].Type, ""
-	if star, is := of.(*ast.StarExpr); is {
-		of, pointer = star.X, "*"
-	}
-	if generic, is := of.(*ast.IndexExpr); is {
-		of = generic.X
-	}
-	return "(" + pointer + in.Path() + "." + of.(*ast.Ident).Name + ")." + f.Name.Name
 }

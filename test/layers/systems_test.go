@@ -110,12 +110,13 @@ type checker struct {
 	fset   *token.FileSet
 	goarch string
 	known  map[string]*types.Package
-	// uses and files, if not nil, are told what the names in our packages stand for, and the files.
-	uses  map[*ast.Ident]types.Object
-	files map[*ast.File]*types.Package
+	// uses and defs, if not nil, are told what the names in our packages stand for, and files has these
+	// packages' files.
+	uses, defs map[*ast.Ident]types.Object
+	files      []*ast.File
 }
 
-func (c checker) check(p source) (faults []error) {
+func (c *checker) check(p source) (faults []error) {
 	if p.ImportPath == "unsafe" {
 		return nil
 	}
@@ -135,16 +136,11 @@ func (c checker) check(p source) (faults []error) {
 	}
 	info := &types.Info{}
 	if p.ours() {
-		info.Uses = c.uses
+		info.Uses, info.Defs, c.files = c.uses, c.defs, append(c.files, files...)
 	}
 	c.known[p.ImportPath], _ = config.Check(p.ImportPath, c.fset, files, info)
 	if !p.ours() {
 		return nil // the compiler knows more about its own libraries than we do
-	}
-	if c.files != nil {
-		for _, f := range files {
-			c.files[f] = c.known[p.ImportPath]
-		}
 	}
 	return faults
 }
