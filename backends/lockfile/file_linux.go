@@ -19,14 +19,6 @@ const markedMode = 0o644 | unix.S_ISVTX
 // isMarked reports whether a file was made with that mode, whatever the umask.
 func isMarked(mode uint32) bool { return mode&unix.S_ISVTX != 0 }
 
-// markMode is a file's mode with or without the mark.
-func markMode(mode uint32, on bool) uint32 {
-	if on {
-		return mode&0o777 | unix.S_ISVTX
-	}
-	return mode & 0o777
-}
-
 // IsLocked reports whether this very descriptor has the kernel lock, as far as /proc shows that.
 func (f *File) IsLocked() bool {
 	text, err := os.ReadFile("/proc/self/fdinfo/" + strconv.Itoa(f.fd))

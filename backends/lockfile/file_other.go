@@ -19,10 +19,6 @@ const markedMode = 0o544
 // isMarked reports whether a file was made with that mode, whatever the umask.
 func isMarked(mode uint32) bool { return mode&0o700 == 0o500 }
 
-// markMode leaves a file's mode as it is: without the right to write, the owner could not open
-// the file again.
-func markMode(mode uint32, _ bool) uint32 { return mode & 0o777 }
-
 // IsLocked is not told here.
 func (f *File) IsLocked() bool { return false }
 

@@ -272,11 +272,6 @@ func (f *File) sleep(how int) error {
 // (process.Lend).
 func (f *File) Lend() (int, error) { return process.Lend(f.fd) }
 
-// Unlock releases the kernel lock, even if somebody inherited the descriptor.
-func (f *File) Unlock() error {
-	return posix.RetryEINTR(func() error { return unix.Flock(f.fd, unix.LOCK_UN) })
-}
-
 // Read returns what the file holds, at most limit bytes.
 func (f *File) Read(limit int) (string, error) { return posix.Read(f.fd, limit) }
 
@@ -286,13 +281,6 @@ func (f *File) Write(text string) error { return posix.Write(f.fd, text) }
 // Truncate empties the file.
 func (f *File) Truncate() error {
 	return posix.RetryEINTR(func() error { return unix.Ftruncate(f.fd, 0) })
-}
-
-// Mark puts the mark on a file of CreatePlain, or takes it away, if the file is ours.
-func (f *File) Mark(on bool) {
-	if st, err := f.stat(); err == nil {
-		_ = f.Chmod(markMode(uint32(st.Mode), on))
-	}
 }
 
 // Chmod sets the mode.

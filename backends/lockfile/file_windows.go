@@ -66,9 +66,7 @@ func Open(path string) (*File, error) {
 func CreatePlain(string, uint32) (*File, error) { return nil, errors.ErrUnsupported }
 func OpenWritable(string) (*File, error)        { return nil, errors.ErrUnsupported }
 func (f *File) TryShared() (bool, error)        { return false, errors.ErrUnsupported }
-func (f *File) Unlock() error                   { return errors.ErrUnsupported }
 func (f *File) Truncate() error                 { return errors.ErrUnsupported }
-func (f *File) Mark(bool)                       {}
 
 // open lets others read, write and remove the file. The handle is not inherited.
 func open(path string, access, how uint32) (*File, error) {
