@@ -117,7 +117,7 @@ func (a *acquisition) checked(ctx context.Context, l *Lock) (*Lock, error) {
 	if !a.fenced || !slices.Contains(l.Tokens(), 0) {
 		return l, nil
 	}
-	text := l.Address() + ": acquire: it comes without a fencing token, and the option Fenced asks for one: use nfs:, sftp: or s3:, or ?style=dir with mkdir: or ftp:, or leave the option out where nothing looks at tokens"
+	text := l.Address() + ": acquire: it comes without a fencing token, and the option Fenced asks for one: use nfs:, sftp:, s3: or etcd:, or ?style=dir with mkdir: or ftp:, or leave the option out where nothing looks at tokens"
 	if err := l.ReleaseContext(ctx); err != nil {
 		text += fmt.Sprintf(" (and giving it back failed: %v)", err)
 	}

@@ -23,6 +23,7 @@
 //	sftp://user@host/path   the same on an SFTP server; shared, tokens
 //	ftp://user@host/path    a directory on an FTP server, or ftps:
 //	s3://bucket/path        objects in a store; tokens
+//	etcd://host,host2/path  keys in etcd; shared, with a queue and tokens
 //	mkdir:/path             a directory, as scripts make and remove it
 //	link:/path              a lock file, as dotlockfile makes it
 //

@@ -110,8 +110,16 @@ func (s *session) run(err error) error {
 // otherwise the loss.
 func (s *session) keep() error {
 	next := s.confirmed + s.every
+	quiet, alarm := context.WithCancel(s.context())
+	defer alarm()
+	if h, ok := s.hold.(backend.AlarmedHold); ok {
+		go h.Alarm(quiet, alarm)
+	}
 	for {
-		clock.Sleep(s.context(), s.clock(), min(next, s.end)-s.now())
+		clock.Sleep(quiet, s.clock(), min(next, s.end)-s.now())
+		if quiet.Err() != nil { // one alarm is enough: a heartbeat tells what it was about
+			quiet = s.context()
+		}
 		// Look at the clock first: this process may have been stopped, or the machine suspended. If
 		// the lock is lost by now, the client hears of it, even if it does not want the lock any more.
 		if err := s.checkLease(nil); err != nil {

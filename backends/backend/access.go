@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"io"
@@ -23,6 +24,18 @@ func (a Access) Roots() (*x509.CertPool, error) {
 		return nil, errors.New("there is no certificate in " + a.CA)
 	}
 	return roots, nil
+}
+
+// TLS is how to speak to a server by TLS: whom to trust, and with which certificate of our own.
+func (a Access) TLS() (*tls.Config, error) {
+	config := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: a.Insecure}
+	var err error
+	if config.RootCAs, err = a.Roots(); err != nil || a.Certificate == "" {
+		return config, err
+	}
+	ours, err := tls.LoadX509KeyPair(a.Certificate, a.Certificate)
+	config.Certificates = []tls.Certificate{ours}
+	return config, err
 }
 
 // maxCertificates is several times the size of all authorities of a system, in bytes.

@@ -63,7 +63,7 @@ func parse(s string, schemes []Scheme, parsePath func(Address, string) (clean, c
 	a := Address{Scheme: scheme, given: given}
 	if schemes[i].Port != "" {
 		var err error
-		if rest, err = a.parseServer(rest, schemes[i].Port); err != nil {
+		if rest, err = a.parseServer(rest, schemes[i]); err != nil {
 			return fail(err.Error(), "write "+scheme+"://user@host/path")
 		}
 	}
@@ -184,6 +184,9 @@ func (a Address) String() string {
 // asTyped leaves what a query may have as it is (RFC 3986, 3.4), so that an endpoint is shown as
 // people write it.
 var asTyped = strings.NewReplacer("%3A", ":", "%2F", "/")
+
+// Hosts returns the hosts of an address that may have several.
+func (a Address) Hosts() []string { return strings.Split(a.Host, ",") }
 
 // Name returns the address for the errors about its lock.
 func (a Address) Name() Name { return Name(a.String()) }

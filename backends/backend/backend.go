@@ -151,6 +151,14 @@ type KeptHold interface {
 	Lend() ([]int, error)
 }
 
+// An AlarmedHold is a Hold of a lock whose place tells by itself if something becomes of it.
+type AlarmedHold interface {
+	Hold
+	// Alarm calls wake when something may have become of the lock: the next heartbeat is due then, and
+	// tells. It returns then, or when ctx ends, and may be called beside all other methods.
+	Alarm(ctx context.Context, wake func())
+}
+
 // A Success is the last time that what a lock guards succeeded under it.
 type Success struct {
 	// Ago is how long ago that was, by the clock of the lock's place alone. It is below 0 if that
@@ -415,6 +423,8 @@ type Scheme struct {
 	// Port is the usual port of the servers that the scheme leads to. Then addresses are
 	// "scheme://user@host:port/path". Without a Port they are "scheme:/path".
 	Port string
+	// Several says that an address may name several servers of one lock, as in "host,host:port".
+	Several bool
 	// About says in a few words what the locks are.
 	About string
 }
@@ -426,7 +436,7 @@ type Scheme struct {
 type Address struct {
 	Scheme  string
 	User    string // empty: none is given
-	Host    string // lower case, "host" or "host:port", without the usual port; empty: no server
+	Host    string // lower case, "host" or "host:port", without the usual port, or several with commas between them; empty: no server
 	Path    string // absolute and clean; "//" at its beginning is the root of a server; "/" and "//" alone are places
 	Options map[string]string
 	Place   bool // it is that of a directory of locks, so its last name may be longer than that of a lock
@@ -445,6 +455,8 @@ type Access struct {
 	// Insecure accepts any certificate. Then whoever sits between us and the server can read the
 	// password and invent answers.
 	Insecure bool
+	// Certificate is a file with our own certificate and its key, in PEM; empty: we have none.
+	Certificate string
 	// SSH is the command that reaches a server of sftp:, with arguments of its own. Empty: ssh.
 	SSH string
 }

@@ -45,6 +45,9 @@
 //     is held".
 //   - Heartbeat and Release return ErrGone if the lock was removed: "lost lock is noticed". They
 //     compare the id, and never touch a successor: "late release of a broken holder hits nothing".
+//   - Where a server ends leases by its own clock, whatever waiters ask (Subject.Expires), it does: "a
+//     server ends the lease of a silent holder". Its queue has a strict order: "who would share never
+//     passes who waits alone".
 //   - Tend may be called while another method runs: "housekeeping beside all else".
 //   - Strike removes the one acquisition that Read showed, or returns ErrGone; Break, which finds it by
 //     its id, is written once over both: "break by id".

@@ -76,5 +76,29 @@ func (p Process) Exited(ctx context.Context) (<-chan struct{}, error) {
 	return exited(ctx, p)
 }
 
+// Await calls wake when p has ended, and returns then, or when ctx ends. It never calls it for none.
+func (p Process) Await(ctx context.Context, wake func()) {
+	if p.PID == 0 {
+		return
+	}
+	ended, err := p.Exited(ctx)
+	if err != nil { // the kernel cannot tell us
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		for ; !p.Gone(); <-tick.C {
+			if ctx.Err() != nil {
+				return
+			}
+		}
+		wake()
+		return
+	}
+	select {
+	case <-ended:
+		wake()
+	case <-ctx.Done():
+	}
+}
+
 // ErrNoProcess is returned for a pid that no process has.
 var ErrNoProcess = errors.New("no such process")

@@ -186,7 +186,7 @@ func (l *Locks) free(h *holder) {
 func clean(address string) string {
 	place, _, _ := strings.Cut(address, "?")
 	scheme, rest, _ := strings.Cut(place, ":")
-	if strings.HasPrefix(rest, "//") && slices.Contains([]string{"sftp", "ftp", "ftps", "s3"}, scheme) {
+	if strings.HasPrefix(rest, "//") && slices.Contains([]string{"sftp", "ftp", "ftps", "s3", "etcd"}, scheme) {
 		return scheme + ":/" + path.Clean(rest)
 	}
 	return scheme + ":" + path.Clean(rest)
@@ -195,7 +195,7 @@ func clean(address string) string {
 // kinds are the kinds of locks, and whether they can be shared and have tokens. Those of directories
 // do with ?style=dir.
 var kinds = map[string]struct{ shared, tokens, style bool }{
-	"local": {}, "link": {}, "flock": {shared: true}, "nfs": {true, true, false}, "sftp": {true, true, false}, "s3": {tokens: true},
+	"local": {}, "link": {}, "flock": {shared: true}, "nfs": {true, true, false}, "sftp": {true, true, false}, "s3": {tokens: true}, "etcd": {true, true, false},
 	"mkdir": {style: true}, "ftp": {style: true}, "ftps": {style: true},
 }
 

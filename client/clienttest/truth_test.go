@@ -185,7 +185,7 @@ func TestFakeShared(t *testing.T) {
 
 // TestNotModelled: what the fakes do not model fails the test that asks for it.
 func TestNotModelled(t *testing.T) {
-	for _, lock := range []string{"billing", "etcd:/lock", "/var/lock/x"} {
+	for _, lock := range []string{"billing", "zookeeper:/lock", "/var/lock/x"} {
 		u := &unreleased{TB: t}
 		if l, err := client.Acquire(clienttest.New(u).Context(t.Context()), lock); err == nil || !u.failed {
 			t.Errorf("%s: the test does not fail; %v", lock, err)

@@ -232,3 +232,27 @@ func writerPreference(t *testing.T, f Fixture) {
 	MustRelease(t, MustAcquire(t, writer))
 	nothingLeft(t, f)
 }
+
+// strictOrder: who would share a lock that others share waits for who came before and wants it alone.
+func strictOrder(t *testing.T, f Fixture) {
+	h := take(t, f, SharedRequest())
+	writer, r := attempt(t, f, Request()), SharedRequest()
+	done := waits(t, t.Context(), writer)
+	r.Owner.Lease = owner.MinLease
+	reader := attempt(t, f, r)
+	start := clock.Boot{}.Now()
+	for (clock.Boot{}).Now()-start < 2*r.Owner.Lease {
+		if held := MustBeHeld(t, reader); !held.Yielding {
+			t.Errorf("it waits for %+v, and does not say that it holds back", held)
+		}
+		time.Sleep(r.Owner.Lease / 8)
+	}
+	MustStillHold(t, h)
+	MustRelease(t, h)
+	MustWork(t, mustEnd(t, done))
+	alone := MustHold(t, writer)
+	MustBeHeld(t, reader)
+	MustRelease(t, alone)
+	MustRelease(t, MustAcquire(t, reader))
+	nothingLeft(t, f)
+}

@@ -32,6 +32,10 @@ type Subject struct {
 	// living parent nor --strict keeps such a lock, no lease counts, and nobody breaks it. Holders
 	// that share such a lock leave no record, and get no tokens.
 	KernelDrops bool
+	// Expires says that a server ends the lease of a silent holder, by its own clock, whatever those ask
+	// for who wait, and that it serves its queue in strict order: nobody who would share the lock ever
+	// passes who waits for it alone.
+	Expires bool
 }
 
 // A Fixture is one lock under test.
@@ -100,11 +104,19 @@ func Run(t *testing.T, s Subject) {
 	} else {
 		run(t, s, whereBroken)
 	}
+	if s.Expires {
+		run(t, s, whereExpired)
+	} else if !s.KernelDrops {
+		run(t, s, whereWatched)
+	}
 	if s.Shared {
 		run(t, s, whereShared)
 	}
 	if s.Shared && !s.KernelDrops {
 		run(t, s, whereSharedOnRecord)
+	}
+	if s.Shared && !s.KernelDrops && !s.Expires {
+		run(t, s, whereSharersPass)
 	}
 	if s.Queue {
 		run(t, s, whereQueued)
@@ -143,12 +155,20 @@ var (
 		{"wait ends with death", waitEndsWithDeath},
 		{"dead holder is broken", deadHolderBroken},
 		{"parent alive keeps the lock until the lease is over", parentAlive},
-		{"strict never breaks by lease", strict},
 		{"grace", gracePeriod},
-		{"a holder that beats is kept although its host cannot be seen", beatsUnseen},
-		{"a new holder is watched anew", watchedAnew},
 		{"a record that nobody can read is held", unreadable},
 		{"break by id", breakByID},
+	}
+	// whereWatched is for those of them in which others watch for how long a holder is silent, and
+	// whereExpired for those in which a server does.
+	whereWatched = []testCase{
+		{"strict never breaks by lease", strict},
+		{"a holder that beats is kept although its host cannot be seen", beatsUnseen},
+		{"a new holder is watched anew", watchedAnew},
+	}
+	whereExpired = []testCase{
+		{"a server ends the lease of a silent holder", serverExpires},
+		{"who would share never passes who waits alone", strictOrder},
 	}
 	whereKernelDrops = []testCase{
 		{"the kernel frees the lock of a dead holder", kernelFrees},
@@ -168,6 +188,9 @@ var (
 		{"a dead one of several is broken", deadSharerBroken},
 		{"break one of several by id", breakSharerByID},
 		{"tokens", tokens},
+	}
+	// whereSharersPass is for locks at which they do so after a while.
+	whereSharersPass = []testCase{
 		{"newcomers that share leave it to who waits", writerPreference},
 	}
 	whereQueued = []testCase{

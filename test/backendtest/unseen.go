@@ -51,6 +51,30 @@ func beatsUnseen(t *testing.T, f Fixture) {
 	t.Error("a holder of another host that is silent for ten leases still has the lock")
 }
 
+// serverExpires: a holder of another host keeps the lock while it beats, for longer than its lease. Once
+// it is silent, the server ends its lease, even if who waits asks for proof.
+func serverExpires(t *testing.T, f Fixture) {
+	r := elsewhere()
+	r.Owner.Lease = 3 * owner.MinLease
+	h := take(t, f, r)
+	strict := Request()
+	strict.Strict = true
+	a := attempt(t, f, strict)
+	for start := (clock.Boot{}).Now(); (clock.Boot{}).Now()-start < 2*r.Owner.Lease; time.Sleep(owner.BeatsEvery(r.Owner.Lease)) {
+		MustStillHold(t, h)
+		MustBeHeld(t, a)
+	}
+	f.Abandon(h)
+	start := (clock.Boot{}).Now()
+	next := MustAcquire(t, a)
+	if d := (clock.Boot{}).Now() - start; d < r.Owner.Lease/2 {
+		t.Errorf("a silent holder lost the lock after %v, want no less than its lease of %v, but for a heartbeat", d, r.Owner.Lease)
+	}
+	MustBeLost(t, h)
+	MustRelease(t, next)
+	nothingLeft(t, f)
+}
+
 // elsewhere is a request of another host.
 func elsewhere() backend.Request {
 	r := Request()

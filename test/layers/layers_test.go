@@ -46,6 +46,7 @@ var allowed = map[string][]string{
 	"backends/local":             {"protocol", "backends/backend", "backends/watch", "backends/shelf", "backends/lockfile", "backends/flocks", "backends/owner", "backends/clock", "backends/process", "backends/posix", "backends/doctor", "backends/backoff", "backends/finder"},
 	"backends/flock":             {"protocol", "backends/backend", "backends/watch", "backends/shelf", "backends/lockfile", "backends/flocks", "backends/owner", "backends/clock", "backends/process", "backends/posix", "backends/doctor", "backends/backoff", "backends/finder", "backends/detached"},
 	"backends/nfs":               {"protocol", "backends/backend", "backends/owner", "backends/clock", "backends/process", "backends/generation/symlinks", "backends/posix", "backends/doctor", "backends/finder"},
+	"backends/etcd":              {"protocol", "backends/backend", "backends/clock", "backends/doctor", "backends/finder", "backends/owner", "backends/servers", "backends/shelf", "backends/watch"},
 	"backends/s3":                {"protocol", "backends/backend", "backends/backoff", "backends/clock", "backends/doctor", "backends/finder", "backends/owner", "backends/process", "backends/generation/objects"},
 	"backends/detached":          {"backends/backend", "backends/clock"},
 	"backends/servers":           {"protocol", "backends/backend", "backends/backoff", "backends/clock"},
@@ -64,7 +65,7 @@ var allowed = map[string][]string{
 	"backends/generation/symlinks": {"backends/generation", "protocol", "backends/backend", "backends/owner", "backends/watch", "backends/shelf", "backends/clock", "backends/process", "backends/posix", "backends/backoff", "backends/doctor", "backends/finder", "backends/tokens"},
 
 	"cmd/locksmith":              {"cmd/locksmith/cli", "cmd/locksmith/singleproc"},
-	"cmd/locksmith-remote":       {"backends", "backends/s3", "cmd/locksmith/cli", "cmd/locksmith/singleproc"},
+	"cmd/locksmith-remote":       {"backends", "backends/etcd", "backends/s3", "cmd/locksmith/cli", "cmd/locksmith/singleproc"},
 	"cmd/locksmith-check":        {"test/helpers"},
 	"cmd/locksmith-man":          {"cmd/locksmith/cli"},
 	"cmd/locksmith/cli":          {"protocol", "locksmith", "locksmith/child", "locksmith/events", "backends", "backends/backend", "backends/clock", "backends/condition", "backends/finder", "backends/owner", "backends/process", "backends/shelf", "cmd/locksmith/cli/...", "cmd/locksmith/memory", "cmd/locksmith/profile", "cmd/locksmith/timeline", "backends/detached"},

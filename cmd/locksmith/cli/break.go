@@ -39,7 +39,7 @@ func (a *app) breakLock() *cobra.Command {
 			"then the lock has two holders, and the command says how long that may take. With\n" +
 			"--force and without --id, what has no id is removed after a question, such as the empty\n" +
 			"file that flock(1) left at a local: lock. A lock of flock: is the kernel's, which no command\n" +
-			"takes from a process: who has it is told, and what ends that. Where something stays beside the lock (nfs:, sftp:, s3:, and\n" +
+			"takes from a process: who has it is told, and what ends that. Where something stays beside the lock (nfs:, sftp:, s3:, etcd:, and\n" +
 			"?style=dir) a note is kept of who broke a holder, on which host, when, with --force or not,\n" +
 			"and --reason: the holder that lost the lock and status tell of it. The exit status is 75 if\n" +
 			"it was left alone, and 79 if nobody there has this id any more.",

@@ -16,7 +16,7 @@ import (
 )
 
 // kindsWithTokens are the kinds of locks whose holders get fencing tokens.
-const kindsWithTokens = "nfs:, sftp:, s3: and, with ?style=dir, mkdir:, ftp: and ftps:"
+const kindsWithTokens = "nfs:, sftp:, s3:, etcd: and, with ?style=dir, mkdir:, ftp: and ftps:"
 
 func (a *app) check() *cobra.Command {
 	var r request.Named

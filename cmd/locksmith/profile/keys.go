@@ -34,6 +34,7 @@ func (p *Profile) keys() map[string]setter {
 		"retries":       parsed("retries", ParseCount, &p.Retries),
 		"meta":          metadata("meta", &p.Meta),
 		"ca":            p.path("ca", &p.ca),
+		"certificate":   p.path("certificate", &p.certificate),
 		"insecure":      boolean("insecure", func(b bool) { p.insecure = b }),
 		"password_file": p.path("password_file", &p.passwordFile),
 		"netrc":         p.path("netrc", &p.netrc),

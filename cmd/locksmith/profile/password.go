@@ -23,7 +23,7 @@ const (
 // checkSources checks that the files named by a profile are fit, so that a mistake shows before
 // anybody waits for a lock. It reads none of them.
 func (p *Profile) checkSources() error {
-	for path, op := range map[string]string{p.passwordFile: readPassword, p.netrc: readNetrc} {
+	for path, op := range map[string]string{p.passwordFile: readPassword, p.netrc: readNetrc, p.certificate: "read our certificate"} {
 		if path == "" {
 			continue
 		}

@@ -52,6 +52,8 @@ type Profile struct {
 	insecure bool
 	ssh      string
 
+	certificate string // its file, with the key
+
 	// At most one of the next three is set.
 	passwordFile string
 	netrc        string
@@ -62,11 +64,15 @@ type Profile struct {
 
 // Access returns what a server is told. It looks up the password at each call.
 func (p *Profile) Access() backend.Access {
-	return backend.Access{Password: p.password, CA: p.ca, Insecure: p.insecure, SSH: cmp.Or(p.ssh, p.env.Getenv(sshVariable))}
+	return backend.Access{Password: p.password, CA: p.ca, Insecure: p.insecure, SSH: cmp.Or(p.ssh, p.env.Getenv(sshVariable)),
+		Certificate: cmp.Or(p.certificate, p.env.Getenv(certificateVariable))}
 }
 
 // sshVariable names the command that reaches servers of sftp:, if no profile names it.
 const sshVariable = "LOCKSMITH_SSH"
+
+// certificateVariable names the file with our certificate and its key, if no profile names it.
+const certificateVariable = "LOCKSMITH_CERTIFICATE"
 
 // SecretVariables are the environment variables that may hold a password.
 func (p *Profile) SecretVariables() []string {

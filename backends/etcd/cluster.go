@@ -1,0 +1,243 @@
+package etcd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+	"google.golang.org/grpc"
+	grpcbackoff "google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/owner"
+	"locksmith/backends/servers"
+	"locksmith/protocol"
+)
+
+// A cluster is where locks are, and how to get there.
+type cluster struct {
+	backend.Name
+	address  backend.Address
+	access   backend.Access
+	patience time.Duration // for one request; 0: usualPatience
+
+	mu     sync.Mutex
+	client *clientv3.Client // nil: not connected yet
+}
+
+const (
+	usualPatience = 10 * time.Second
+	idle, answer  = 10 * time.Second, 3 * time.Second // a connection that is silent is asked whether it lives; the library allows no less
+	lastPause     = 3 * time.Second                   // before a member is connected to again
+)
+
+// connect returns the library's client of some members. With a user it logs in, else it sends nothing.
+func (c *cluster) connect(ctx context.Context, hosts []string) (*clientv3.Client, error) {
+	o := clientv3.Config{Username: c.address.User, Logger: zap.NewNop(), DialTimeout: answer, MaxUnaryRetries: 2, DialKeepAliveTime: idle, DialKeepAliveTimeout: answer, MaxCallRecvMsgSize: backend.MaxBytes}
+	first, scheme, err := c.address, "http://", error(nil)
+	if c.address.Options["tls"] == "yes" {
+		scheme = "https://"
+		if o.TLS, err = c.access.TLS(); err != nil {
+			return nil, c.Failure(protocol.Config, "read certificates", err, "name files with certificates in PEM")
+		}
+	}
+	first.Host = c.address.Hosts()[0] // names the password
+	if o.Password, _, err = servers.Password(first, c.access); err != nil {
+		return nil, err
+	} else if o.Username != "" && o.Password == "" {
+		return nil, c.Failure(protocol.Permission, "log in", fmt.Errorf("no password is known for user %s", backend.Quoted(o.Username)), "write it to a file with mode 0600, and name that as password_file in a profile")
+	}
+	for _, host := range hosts {
+		if !strings.Contains(host[strings.LastIndexByte(host, ']')+1:], ":") {
+			host += ":2379"
+		}
+		o.Endpoints = append(o.Endpoints, scheme+host)
+	}
+	pauses := grpcbackoff.DefaultConfig
+	pauses.BaseDelay, pauses.MaxDelay = lastPause/30, lastPause
+	o.DialOptions = []grpc.DialOption{grpc.WithConnectParams(grpc.ConnectParams{Backoff: pauses, MinConnectTimeout: answer}),
+		grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, q, a any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, options ...grpc.CallOption) error {
+			return invoke(ctx, method, q, a, conn, append(options, grpc.WaitForReady(false))...) // tells at once, and why
+		})}
+	client, err := clientv3.New(o)
+	if err != nil {
+		return nil, c.failed(ctx, "log in", err)
+	}
+	return client, nil
+}
+
+// connected returns the client of all members.
+func (c *cluster) connected(ctx context.Context) (_ *clientv3.Client, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.client == nil {
+		c.client, err = c.connect(ctx, c.address.Hosts())
+	}
+	return c.client, err
+}
+
+// within is the lock for requests that serve a lease: one that a member does not answer leaves time for
+// another.
+func (l *lock) within(lease time.Duration) *lock {
+	return &lock{l.Env, &cluster{Name: l.Name, address: l.address, access: l.access, patience: min(usualPatience, max(owner.BeatsEvery(lease), time.Second))}, l.prefix}
+}
+
+// ask sends a request, and sends it to the next member if one does not answer: each may be executed more
+// than once. It leaves errAbsent and rpctypes.ErrLeaseNotFound as they are.
+func (c *cluster) ask(ctx context.Context, op string, send func(context.Context, *clientv3.Client) error) error {
+	client, err := c.connected(ctx)
+	if err != nil {
+		return err
+	}
+	hosts := time.Duration(len(c.address.Hosts()))
+	for range hosts {
+		brief, cancel := context.WithTimeout(ctx, cmp.Or(c.patience, usualPatience)/hosts)
+		err = send(brief, client)
+		cancel()
+		if err == nil || errors.Is(err, errAbsent) || errors.Is(err, rpctypes.ErrLeaseNotFound) {
+			return err
+		} else if err = c.failed(ctx, op, err); !backend.Passes(err) {
+			return err
+		}
+	}
+	return err
+}
+
+// transact executes one of two lists of operations, at one revision.
+func (c *cluster) transact(ctx context.Context, op string, conditions []clientv3.Cmp, yes, no []clientv3.Op) (r *clientv3.TxnResponse, err error) {
+	err = c.ask(ctx, op, func(ctx context.Context, client *clientv3.Client) (err error) {
+		r, err = client.Txn(ctx).If(conditions...).Then(yes...).Else(no...).Commit()
+		return err
+	})
+	return r, err
+}
+
+// errAbsent says that a key is not there.
+var errAbsent = errors.New("the key is not there")
+
+func (c *cluster) get(ctx context.Context, key string) (*mvccpb.KeyValue, error) {
+	r, err := c.transact(ctx, "read a key", nil, []clientv3.Op{clientv3.OpGet(key)}, nil)
+	if err != nil {
+		return nil, err
+	}
+	if all := r.Responses[0].GetResponseRange().Kvs; len(all) > 0 {
+		return all[0], nil
+	}
+	return nil, errAbsent
+}
+
+// renew begins a lease anew, or returns rpctypes.ErrLeaseNotFound.
+func (c *cluster) renew(ctx context.Context, id clientv3.LeaseID) error {
+	return c.ask(ctx, "renew our lease", func(ctx context.Context, client *clientv3.Client) error {
+		_, err := client.KeepAliveOnce(ctx, id)
+		return err
+	})
+}
+
+// revoke ends a lease, and so removes the keys under it. One that has ended is no error.
+func (c *cluster) revoke(ctx context.Context, id clientv3.LeaseID) error {
+	err := c.ask(ctx, "revoke a lease", func(ctx context.Context, client *clientv3.Client) error {
+		_, err := client.Revoke(ctx, id)
+		return err
+	})
+	if errors.Is(err, rpctypes.ErrLeaseNotFound) {
+		return nil
+	}
+	return err
+}
+
+// strike removes somebody's key, with the lease. Both name one acquisition.
+func (c *cluster) strike(ctx context.Context, e entry) error {
+	if e.lease != clientv3.NoLease {
+		return c.revoke(ctx, e.lease)
+	}
+	_, err := c.transact(ctx, "remove a key", []clientv3.Cmp{there(e.key, e.created)}, []clientv3.Op{clientv3.OpDelete(e.key)}, nil)
+	return err
+}
+
+// sinceBeat is how long ago a lease was renewed at least, by the cluster's clock.
+func (c *cluster) sinceBeat(ctx context.Context, id clientv3.LeaseID) (ago time.Duration, known bool) {
+	err := c.ask(ctx, "look at a lease", func(ctx context.Context, client *clientv3.Client) error {
+		r, err := client.TimeToLive(ctx, id)
+		if err == nil && r.TTL > 0 {
+			ago, known = time.Duration(max(r.GrantedTTL-r.TTL-1, 0))*time.Second, true
+		}
+		return err
+	})
+	return ago, known && err == nil
+}
+
+// watch calls wake when a key has changed since a revision, or when nobody can tell.
+func (c *cluster) watch(ctx context.Context, key string, revision int64, wake func()) {
+	defer wake()
+	if client, err := c.connected(ctx); err == nil {
+		for r := range client.Watch(clientv3.WithRequireLeader(ctx), key, clientv3.WithRev(revision+1)) {
+			if len(r.Events) > 0 || r.Err() != nil { // such as that the revision was compacted
+				return
+			}
+		}
+	}
+}
+
+// hints tell what to do about errors, by what they say. What lasts somebody must correct first.
+var hints = []struct {
+	says  string
+	code  protocol.Code
+	lasts bool
+	hint  string
+}{
+	{"unexpected HTTP status code", protocol.Unreachable, false, "look at what answers in its place, such as a proxy, and at the port"},
+	{"HTTP/1.1 header", protocol.Unreachable, false, "look at what answers in its place, such as a proxy, and at the port"},
+	{"does not look like a TLS handshake", protocol.Unreachable, true, "leave out ?tls=yes: the server speaks in the clear"},
+	{"certificate required", protocol.Unreachable, true, "name a file with a certificate and its key as certificate in a profile, or in $LOCKSMITH_CERTIFICATE"},
+	{"x509: ", protocol.Unreachable, true, "name the file with its certificates with --ca, or correct the host's name"},
+	{"no such host", protocol.Unreachable, true, "correct the host's name, or look at the network"},
+	{"server preface", protocol.Unreachable, false, "look at the port; and if the server wants TLS, add ?tls=yes"},
+	{"user name is empty", protocol.Permission, false, "name a user in the address, as in etcd://USER@host/prefix"},
+	{"authentication failed", protocol.Permission, false, "correct the user's name or the password"},
+	{"invalid auth token", protocol.Permission, false, "correct the user's name or the password"},
+	{"permission denied", protocol.Permission, false, "let the user read and write below the prefix: etcdctl role grant-permission --prefix=true ROLE readwrite PREFIX/"},
+	{"database space exceeded", protocol.CannotCreate, false, "make space there: etcdctl compact, etcdctl defrag, and then etcdctl alarm disarm"},
+	{"request is too large", protocol.CannotCreate, false, "shorten the metadata"},
+	{"larger than max", protocol.CannotCreate, false, "keep the lock below a prefix with less in it"},
+}
+
+// failed gives a failed request its code and advice. The code is unreachable if it may have been
+// executed, or may be yet.
+func (c *cluster) failed(ctx context.Context, op string, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("%s: %s: %w", c.Name, op, ctx.Err())
+	}
+	said := strings.TrimSuffix(strings.TrimPrefix(rpctypes.ErrorDesc(err), `connection error: desc = "transport: `), `"`)
+	e := &backend.Error{Lock: string(c.Name), Op: op, Err: errors.New(protocol.CleanText(said, servers.MaxSaid)), Code: protocol.Unreachable, Hint: servers.TryAgain}
+	switch status.Code(err) {
+	case codes.Unimplemented, codes.InvalidArgument, codes.FailedPrecondition, codes.OutOfRange, codes.DataLoss:
+		e.Code, e.Hint = protocol.CannotCreate, "see what is wrong with: locksmith doctor "+backend.ShellWord(string(c.Name))
+	}
+	for _, h := range hints {
+		if strings.Contains(said, h.says) {
+			e.Code, e.Lasts, e.Hint = h.code, h.lasts, h.hint
+			break
+		}
+	}
+	return e
+}
+
+func (c *cluster) close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.client == nil {
+		return nil
+	}
+	return c.client.Close()
+}

@@ -1,0 +1,260 @@
+//go:build linux
+
+package etcdserver
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+
+	"locksmith/test/lab"
+)
+
+// Current is the version that tests use unless they say otherwise, and Debian the one that is
+// installed.
+const (
+	Current = "etcd-3.7.3"
+	Debian  = "/usr/bin/etcd"
+)
+
+// Options say what a cluster is.
+type Options struct {
+	Nodes   int      // 0: one
+	Program string   // "": Current
+	Flags   []string // further ones, of each member
+	Scheme  string   // "": http
+	Dir     string   // where the data is; "": a directory of the test
+}
+
+// A Cluster is one member of etcd, or several.
+type Cluster struct {
+	t       testing.TB
+	options Options
+	program string
+	dir     string
+	nodes   []*node
+
+	mu  sync.Mutex
+	cut map[string]bool // members, by their ids
+}
+
+type node struct {
+	client, peer int // ports
+	relay        *relay
+	id           string // in hex
+	run          *lab.Process
+}
+
+// Program compiles etcd, and returns its path.
+func Program(t testing.TB) string {
+	t.Helper()
+	return lab.ModuleProgram(t, "test/etcdserver/testdata/"+Current, "go.etcd.io/etcd/server/v3")
+}
+
+// Start starts a cluster that is empty, and returns when it answers. It runs until the test ends.
+func Start(t testing.TB, o Options) *Cluster {
+	t.Helper()
+	c := &Cluster{t: t, options: o, program: o.Program, dir: o.Dir, cut: map[string]bool{}}
+	switch {
+	case c.program == "":
+		c.program = Program(t)
+	default:
+		c.program = lab.NeedProgram(t, c.program)
+	}
+	if c.dir == "" {
+		c.dir = t.TempDir()
+	}
+	if c.options.Scheme == "" {
+		c.options.Scheme = "http"
+	}
+	for range max(o.Nodes, 1) {
+		n := &node{client: lab.ReservePort(t), peer: lab.ReservePort(t)}
+		n.relay = startRelay(t, at(n.peer), func(from string) bool { return c.isCut(from, n) })
+		c.nodes = append(c.nodes, n)
+	}
+	for i := range c.nodes {
+		c.Restart(i)
+	}
+	if o.Scheme == "" {
+		c.Await()
+	}
+	return c
+}
+
+func at(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
+
+// Restart starts a member with the data that it has, and does not wait until it answers.
+func (c *Cluster) Restart(i int) {
+	c.t.Helper()
+	n := c.nodes[i]
+	var all []string
+	for j, other := range c.nodes {
+		all = append(all, fmt.Sprintf("n%d=%s", j, other.relay.url()))
+	}
+	log, err := os.OpenFile(c.log(i), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer log.Close()
+	cmd := exec.Command(c.program, append([]string{"--name", fmt.Sprintf("n%d", i), "--data-dir", filepath.Join(c.dir, fmt.Sprint(i)), "--log-level", "warn", "--logger", "zap",
+		"--listen-client-urls", c.options.Scheme + "://" + at(n.client), "--advertise-client-urls", c.options.Scheme + "://" + at(n.client),
+		"--listen-peer-urls", "http://" + at(n.peer), "--initial-advertise-peer-urls", n.relay.url(), "--initial-cluster", strings.Join(all, ",")}, c.options.Flags...)...)
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	n.run = lab.Start(c.t, cmd)
+}
+
+func (c *Cluster) log(i int) string { return filepath.Join(c.dir, fmt.Sprintf("log%d", i)) }
+
+// Await waits until the cluster answers, and knows its members.
+func (c *Cluster) Await() {
+	c.t.Helper()
+	lab.Eventually(c.t, "etcd answers", func() bool {
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+		defer cancel()
+		client := c.Client()
+		members, err := client.MemberList(ctx)
+		if err != nil {
+			return false
+		}
+		for _, m := range members.Members {
+			for i, n := range c.nodes {
+				if m.Name == fmt.Sprintf("n%d", i) {
+					c.mu.Lock()
+					n.id = fmt.Sprintf("%x", m.ID)
+					c.mu.Unlock()
+				}
+			}
+		}
+		_, err = client.Get(ctx, "awaited")
+		return err == nil
+	}, c.Said)
+}
+
+// Said returns what the members have said so far.
+func (c *Cluster) Said() string {
+	var all strings.Builder
+	for i := range c.nodes {
+		text, _ := os.ReadFile(c.log(i))
+		fmt.Fprintf(&all, "member %d:\n%.20000s\n", i, text)
+	}
+	return all.String()
+}
+
+// Nodes is how many members there are.
+func (c *Cluster) Nodes() int { return len(c.nodes) }
+
+// Hosts are the members, as an address names them, and Host is one of them.
+func (c *Cluster) Hosts() string {
+	var all []string
+	for i := range c.nodes {
+		all = append(all, c.Host(i))
+	}
+	return strings.Join(all, ",")
+}
+
+// Host is a member, as an address names it.
+func (c *Cluster) Host(i int) string { return at(c.nodes[i].client) }
+
+// Address returns the address of a lock.
+func (c *Cluster) Address(prefix string) string { return "etcd://" + c.Hosts() + "/" + prefix }
+
+// Kill kills a member with -9. Stop stops it, and Cont has it go on.
+func (c *Cluster) Kill(i int) { c.nodes[i].run.Kill() }
+func (c *Cluster) Stop(i int) { c.nodes[i].run.Signal(syscall.SIGSTOP) }
+func (c *Cluster) Cont(i int) { c.nodes[i].run.Signal(syscall.SIGCONT) }
+
+// Cut cuts a member off from the others, but not from clients. Join ends that.
+func (c *Cluster) Cut(i int) { c.setCut(i, true) }
+
+// Join ends what Cut began.
+func (c *Cluster) Join(i int) { c.setCut(i, false) }
+
+func (c *Cluster) setCut(i int, cut bool) {
+	c.mu.Lock()
+	id := c.nodes[i].id
+	c.cut[id] = cut
+	c.mu.Unlock()
+	for j, n := range c.nodes {
+		n.relay.sever(func(from string) bool { return cut && (j == i || from == id) })
+	}
+}
+
+func (c *Cluster) isCut(from string, to *node) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.cut[from] || c.cut[to.id]
+}
+
+// Client returns a client of all members.
+func (c *Cluster) Client() *clientv3.Client {
+	c.t.Helper()
+	return c.client(strings.Split(c.Hosts(), ","))
+}
+
+func (c *Cluster) client(hosts []string) *clientv3.Client {
+	c.t.Helper()
+	client, err := clientv3.New(clientv3.Config{Endpoints: hosts, Logger: zap.NewNop(), DialTimeout: 2 * time.Second})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.t.Cleanup(func() { _ = client.Close() })
+	return client
+}
+
+// Leader returns which member leads, or -1.
+func (c *Cluster) Leader() int {
+	c.t.Helper()
+	for i := range c.nodes {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		client := c.client([]string{c.Host(i)})
+		status, err := client.Status(ctx, c.Host(i))
+		cancel()
+		_ = client.Close()
+		if err == nil && status.Leader != 0 && status.Leader == status.Header.MemberId {
+			return i
+		}
+	}
+	return -1
+}
+
+// Keys returns all keys below a prefix that ends in a slash, without that prefix.
+func (c *Cluster) Keys(prefix string) (keys []string) {
+	c.t.Helper()
+	r, err := c.Client().Get(context.Background(), prefix, clientv3.WithPrefix(), clientv3.WithKeysOnly())
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for _, kv := range r.Kvs {
+		keys = append(keys, strings.TrimPrefix(string(kv.Key), prefix))
+	}
+	return keys
+}
+
+// Put writes a key, and Remove removes one.
+func (c *Cluster) Put(key, value string) {
+	c.t.Helper()
+	if _, err := c.Client().Put(context.Background(), key, value); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// Remove removes a key.
+func (c *Cluster) Remove(key string) {
+	c.t.Helper()
+	if _, err := c.Client().Delete(context.Background(), key); err != nil {
+		c.t.Fatal(err)
+	}
+}
