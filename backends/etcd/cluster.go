@@ -158,10 +158,16 @@ func (c *cluster) revoke(ctx context.Context, id clientv3.LeaseID) error {
 
 // strike removes somebody's key, with the lease. Both name one acquisition.
 func (c *cluster) strike(ctx context.Context, e entry) error {
-	if e.lease != clientv3.NoLease {
-		return c.revoke(ctx, e.lease)
+	kv, err := c.get(ctx, e.key) // a look without records need not tell of leases
+	switch {
+	case errors.Is(err, errAbsent), err == nil && kv.CreateRevision != e.created:
+		return nil
+	case err != nil:
+		return err
+	case kv.Lease != 0:
+		return c.revoke(ctx, clientv3.LeaseID(kv.Lease))
 	}
-	_, err := c.transact(ctx, "remove a key", []clientv3.Cmp{there(e.key, e.created)}, []clientv3.Op{clientv3.OpDelete(e.key)}, nil)
+	_, err = c.transact(ctx, "remove a key", []clientv3.Cmp{there(e.key, e.created)}, []clientv3.Op{clientv3.OpDelete(e.key)}, nil)
 	return err
 }
 

@@ -217,10 +217,19 @@ func (l *lock) Exists(ctx context.Context) (bool, error) {
 // Remove implements backend.Remover. Nothing stays, and tokens rise all the same.
 func (l *lock) Remove(ctx context.Context, held backend.Hold) error {
 	h := held.(*hold)
-	alone := []clientv3.Cmp{there(h.mine.key, h.mine.created), none(l.prefix + shared),
-		clientv3.Compare(clientv3.CreateRevision(l.prefix+exclusive).WithPrefix(), "<", h.mine.created+1)}
-	r, err := l.transact(ctx, "remove the lock's keys", alone, []clientv3.Op{clientv3.OpDelete(l.prefix + tokenName), clientv3.OpDelete(l.prefix + shelfName)}, nil)
-	if err == nil && !r.Succeeded {
+	v, err := l.look(ctx, clientv3.WithKeysOnly())
+	if err != nil {
+		return err
+	}
+	alone := []clientv3.Cmp{there(h.mine.key, h.mine.created)} // nobody has come since
+	for _, mode := range []string{exclusive, shared} {
+		alone = append(alone, clientv3.Compare(clientv3.CreateRevision(l.prefix+mode).WithPrefix(), "<", v.revision+1))
+	}
+	if len(v.line) > 1 {
+		err = l.InUse("somebody came meanwhile")
+	} else if r, failed := l.transact(ctx, "remove the lock's keys", alone, []clientv3.Op{clientv3.OpDelete(l.prefix + tokenName), clientv3.OpDelete(l.prefix + shelfName)}, nil); failed != nil {
+		err = failed
+	} else if !r.Succeeded {
 		err = l.InUse("somebody came meanwhile")
 	}
 	return cmp.Or(h.Release(ctx), err)

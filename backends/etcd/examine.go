@@ -110,7 +110,7 @@ func (x *examiner) rights(ctx context.Context) error {
 	gone, stop := context.WithTimeout(ctx, usualPatience)
 	defer stop()
 	go func() {
-		if err := x.strike(ctx, entry{key: x.own + "key", created: made}); err != nil {
+		if _, err := x.transact(ctx, "remove a key", nil, []clientv3.Op{clientv3.OpDelete(x.own + "key")}, nil); err != nil {
 			stop()
 		}
 	}()
@@ -150,7 +150,10 @@ func (x *examiner) neighbours(ctx context.Context) error {
 	}
 	for _, kv := range r.Responses[0].GetResponseRange().Kvs {
 		own := strings.TrimPrefix(string(kv.Key), x.prefix)
-		if kv.Lease != 0 && own == fmt.Sprintf("%x", kv.Lease) {
+		if len(own) > 16 || strings.Trim(own, "0123456789abcdef") != "" {
+			continue
+		}
+		if seen, err := x.get(ctx, string(kv.Key)); err == nil && seen.Lease != 0 && own == fmt.Sprintf("%x", seen.Lease) {
 			x.tell.Weak(name, "key "+backend.Quoted(string(kv.Key))+" is as etcdctl lock makes them: it does not exclude us, nor we it", "give each tool a prefix of its own")
 			return nil
 		}

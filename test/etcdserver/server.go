@@ -48,6 +48,9 @@ type Cluster struct {
 
 	mu  sync.Mutex
 	cut map[string]bool // members, by their ids
+
+	once sync.Once
+	all  *clientv3.Client
 }
 
 type node struct {
@@ -198,10 +201,14 @@ func (c *Cluster) isCut(from string, to *node) bool {
 	return c.cut[from] || c.cut[to.id]
 }
 
-// Client returns a client of all members.
+// Client returns a client of all members, always the same one.
 func (c *Cluster) Client() *clientv3.Client {
 	c.t.Helper()
-	return c.client(strings.Split(c.Hosts(), ","))
+	c.once.Do(func() {
+		c.all = c.client(strings.Split(c.Hosts(), ","))
+		c.t.Cleanup(func() { _ = c.all.Close() })
+	})
+	return c.all
 }
 
 func (c *Cluster) client(hosts []string) *clientv3.Client {
@@ -210,7 +217,6 @@ func (c *Cluster) client(hosts []string) *clientv3.Client {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	c.t.Cleanup(func() { _ = client.Close() })
 	return client
 }
 
@@ -218,16 +224,31 @@ func (c *Cluster) client(hosts []string) *clientv3.Client {
 func (c *Cluster) Leader() int {
 	c.t.Helper()
 	for i := range c.nodes {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		client := c.client([]string{c.Host(i)})
-		status, err := client.Status(ctx, c.Host(i))
-		cancel()
-		_ = client.Close()
-		if err == nil && status.Leader != 0 && status.Leader == status.Header.MemberId {
+		if leader, itself := c.leader(i); leader != 0 && leader == itself {
 			return i
 		}
 	}
 	return -1
+}
+
+// KnowsLeader reports whether a member answers, and knows a leader.
+func (c *Cluster) KnowsLeader(i int) bool {
+	c.t.Helper()
+	leader, _ := c.leader(i)
+	return leader != 0
+}
+
+// leader asks a member for the leader's id, and its own.
+func (c *Cluster) leader(i int) (leader, itself uint64) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	client := c.client([]string{c.Host(i)})
+	defer client.Close()
+	status, err := client.Status(ctx, c.Host(i))
+	if err != nil {
+		return 0, 0
+	}
+	return status.Leader, status.Header.MemberId
 }
 
 // Keys returns all keys below a prefix that ends in a slash, without that prefix.
@@ -257,4 +278,29 @@ func (c *Cluster) Remove(key string) {
 	if _, err := c.Client().Delete(context.Background(), key); err != nil {
 		c.t.Fatal(err)
 	}
+}
+
+// Runs reports whether a member has not ended.
+func (c *Cluster) Runs(i int) bool {
+	select {
+	case <-c.nodes[i].run.Ended():
+		return false
+	default:
+		return true
+	}
+}
+
+// Holder returns the id of the first in the line of a lock whose keys are below a prefix.
+func (c *Cluster) Holder(prefix string) string {
+	c.t.Helper()
+	r, err := c.Client().Get(context.Background(), prefix, clientv3.WithPrefix(), clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortAscend))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for _, kv := range r.Kvs {
+		if mode, id, _ := strings.Cut(strings.TrimPrefix(string(kv.Key), prefix), "."); mode == "x" || mode == "s" {
+			return id
+		}
+	}
+	return ""
 }
