@@ -102,7 +102,8 @@ func (a *attempt) enter(ctx context.Context) (v view, err error) {
 	free := []clientv3.Cmp{none(a.prefix + exclusive), none(a.prefix + shared)}
 	if a.mine.mode == shared {
 		free = append(absent, none(a.prefix+exclusive))
-		token = clientv3.OpTxn([]clientv3.Cmp{there(a.prefix+tokenName, 0)}, []clientv3.Op{token}, nil)
+		isTheirs := clientv3.Compare(clientv3.Value(a.prefix+tokenName), ">", "r") // it begins with sharers
+		token = clientv3.OpTxn([]clientv3.Cmp{isTheirs}, nil, []clientv3.Op{clientv3.OpPut(a.prefix+tokenName, sharers)})
 	}
 	looks := a.looks(clientv3.WithKeysOnly())
 	r, err := a.transact(ctx, "make our key", free, append([]clientv3.Op{put, token}, looks...), append([]clientv3.Op{clientv3.OpTxn(absent, []clientv3.Op{put}, nil)}, looks...))
@@ -159,21 +160,21 @@ func (a *attempt) win(ctx context.Context, v view) (backend.Hold, error) {
 	h := &hold{lock: a.lock, mine: a.mine, token: uint64(a.mine.created), others: a.others}
 	key, value := a.prefix+tokenName, strconv.FormatInt(a.mine.created, 10)
 	ours := []clientv3.Cmp{there(a.mine.key, a.mine.created)}
-	if a.mine.mode == shared {
-		h.token, value, ours = v.written, "", append(ours, there(key, 0))
-	}
 	//rule:token
-	if h.token == v.written && h.token > 0 {
+	if a.mine.mode == shared && v.sharing {
+		h.token = v.written
+	} else if a.mine.mode == shared { // whoever waits for the lock alone has a greater revision
+		value, ours = sharers+value, append(ours, clientv3.Compare(clientv3.ModRevision(key), "=", v.marked))
+	}
+	if h.token == v.written && v.sharing == (a.mine.mode == shared) {
 		return h, nil
 	}
 	r, err := a.transact(ctx, "write the token", ours, []clientv3.Op{clientv3.OpPut(key, value)}, nil)
-	switch {
-	case err != nil:
+	if err == nil && !r.Succeeded {
+		err = backend.ErrAgain // our key is gone, or another sharer was faster
+	}
+	if err != nil {
 		return nil, err
-	case !r.Succeeded:
-		return nil, backend.ErrAgain // our key is gone, or another sharer was faster
-	case a.mine.mode == shared:
-		h.token = uint64(r.Header.Revision)
 	}
 	return h, nil
 }
@@ -211,7 +212,7 @@ func (a *attempt) refused(ctx context.Context, v view, err error) error {
 			}
 			return backend.ErrAgain
 		case i == 0:
-			held.Holder = s.Holder(a.Today())
+			held.Holder = a.holder(s.Seen, s.Of)
 		}
 		if s.Record != nil && s.Verdict != owner.Unknown {
 			a.records = append(a.records, *s.Record)
@@ -230,7 +231,7 @@ func (l *lock) see(ctx context.Context, w *watch.Watcher, of *entry, last watch.
 		if err != nil {
 			return last, err
 		}
-		of.record = string(kv.Value)
+		of.record, of.lease = string(kv.Value), clientv3.LeaseID(kv.Lease)
 		last = l.seenBy(*of)
 	}
 	last.Verdict, last.Rules = l.Verdict(last.Record), nil
@@ -248,6 +249,15 @@ func (l *lock) seenBy(e entry) watch.Seen {
 	}
 	s.Verdict = l.Verdict(s.Record)
 	return s
+}
+
+// holder describes for people what was seen. What nobody of ours made has no lease, and nothing ends it.
+func (l *lock) holder(s watch.Seen, e entry) backend.Holder {
+	h := s.Holder(l.Today())
+	if h.Record == nil && e.lease == clientv3.NoLease {
+		h.Blocked, h.Advice = true, "somebody else made its key: make sure that nobody needs it, and then remove it: locksmith break --force --id "+e.id+" "+backend.ShellWord(string(l.Name))
+	}
+	return h
 }
 
 // Wait implements backend.Attempt. Nothing is sent while it sleeps, but what keeps our own lease.

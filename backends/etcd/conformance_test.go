@@ -21,12 +21,12 @@ func TestConformance(t *testing.T) {
 		return backendtest.Fixture{
 			Open:      func() backend.Backend { return mustOpen(t, address) },
 			Leftovers: func() []string { return leftovers(t, c, address) },
-			Remove:    func() { removeEntries(c, prefix) },
+			Remove:    func() { removeEntries(t, c, prefix) },
 			Removals:  map[string]func(){"lease revoked": func() { revokeAll(t, address) }},
 			Abandon:   func(backend.Hold) {}, // nothing but a heartbeat renews a lease
 			Garble: func() {
-				for _, key := range entries(c, prefix) {
-					c.Put(prefix+key, "of a later version\n")
+				for _, key := range entries(t, c, prefix) {
+					c.Put(t, prefix+key, "of a later version\n")
 				}
 			},
 			Stay: 20 * time.Millisecond,

@@ -14,9 +14,9 @@
 // key that is in its way.
 //
 // The fencing token is the create revision of the key of who has the lock alone. All who share it have
-// the one in locksmith.token: the last of those, or the revision of the first sharer if there was none. A
-// transaction writes it before Try returns, and only while our key is there: so it never changes while
-// somebody shares the lock.
+// that of the first of them who wrote it to locksmith.token. A transaction writes the token there before
+// Try returns, and only while our key is there: so it never changes while somebody shares the lock. That of
+// sharers is greater than all before, as the key of each came later, and less than that of who waits.
 //
 // A heartbeat renews the lease, and then reads our key. A member that has lost the others may answer the
 // first by itself, but not the second: all reads are linearizable.

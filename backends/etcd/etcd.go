@@ -52,6 +52,9 @@ func Key(a backend.Address) string {
 // The names of keys below the prefix. The first two are followed by an id.
 const exclusive, shared, tokenName, shelfName = "x.", "s.", "locksmith.token", "locksmith.shelf"
 
+// sharers begins what is written to locksmith.token for who shares the lock.
+const sharers = "s"
+
 // An entry is the key of a holder or a waiter.
 type entry struct {
 	key, mode, id string
@@ -75,6 +78,8 @@ type view struct {
 	revision int64
 	token    uint64 // the newest; 0: none yet
 	written  uint64 // what locksmith.token says, which may be older
+	marked   int64  // the revision that wrote it; 0: none did
+	sharing  bool   // it was for who shares the lock
 	slips    shelf.Texts
 	shelved  int64 // the revision of the slips
 }
@@ -95,8 +100,9 @@ func (l *lock) seen(r *clientv3.TxnResponse) view {
 			case ok:
 				v.line = append(v.line, entry{string(kv.Key), mode, id, kv.CreateRevision, clientv3.LeaseID(kv.Lease), string(kv.Value)})
 			case name == tokenName:
-				n, err := strconv.ParseUint(string(kv.Value), 10, 64)
-				if v.written = n; err != nil { // an empty value stands for the revision that wrote it
+				digits, sharing := strings.CutPrefix(string(kv.Value), sharers)
+				n, err := strconv.ParseUint(digits, 10, 64)
+				if v.written, v.marked, v.sharing = n, kv.ModRevision, sharing; err != nil { // no number stands for the revision that wrote it
 					v.written = uint64(kv.ModRevision)
 				}
 			case name == shelfName:
@@ -149,7 +155,7 @@ func (l *lock) Inspect(ctx context.Context) (backend.Report, error) {
 	r := backend.Report{Token: v.token, Queued: true}
 	shelf.Tell(ctx, &v.slips, &r, l.Today())
 	for i, e := range v.line {
-		h := l.seenBy(e).Holder(l.Today())
+		h := l.holder(l.seenBy(e), e)
 		if i < maxBeats {
 			h.Heartbeat, h.ByPlace = l.sinceBeat(ctx, e.lease)
 		}

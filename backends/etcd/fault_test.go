@@ -216,18 +216,18 @@ func TestForeignKeys(t *testing.T) {
 	id := owner.NewID()
 	var foreign []string
 	for _, name := range []string{"x.", "s.", "x.1", "x." + id[1:], "x." + id + "0", "x." + strings.ToUpper(id), "y." + id, "x." + id + "/y", "config", "sub/deep/key", "locksmith.", "locksmith.tokens", "694d97fe13c5a905"} {
-		c.Put(prefix+name, "theirs")
+		c.Put(t, prefix+name, "theirs")
 		foreign = append(foreign, name)
 	}
-	c.Put("mine", "theirs")
-	c.Put("mineral/x."+id, "theirs")
+	c.Put(t, "mine", "theirs")
+	c.Put(t, "mineral/x."+id, "theirs")
 	l := mustOpen(t, c.Address("mine"))
 	a, err := l.Attempt(backendtest.Request())
 	backendtest.MustWork(t, err)
 	h := backendtest.MustHold(t, a)
 	backendtest.MustFail(t, l.Break(t.Context(), id), protocol.Gone, "")
 	backendtest.MustWork(t, h.Tend(t.Context()), l.Remove(t.Context(), h))
-	if left, want := c.Keys(prefix), slices.Sorted(slices.Values(foreign)); !slices.Equal(left, want) {
+	if left, want := c.Keys(t, prefix), slices.Sorted(slices.Values(foreign)); !slices.Equal(left, want) {
 		t.Errorf("there are %q, want %q", left, want)
 	}
 	if there, err := l.Exists(t.Context()); there || err != nil {
@@ -342,17 +342,26 @@ func TestIdle(t *testing.T) {
 	waiter, err := mustOpen(t, address).Attempt(r)
 	backendtest.MustWork(t, err)
 	backendtest.MustBeHeld(t, waiter)
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
-	defer cancel()
-	before := requests(t, c)
-	if err := waiter.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("the wait ended with %v", err)
-	}
-	sent := requests(t, c)
-	for method, n := range sent {
-		if n -= before[method]; n > 0 && method != "LeaseKeepAlive" && method != "Watch" || n > 4 {
-			t.Errorf("a waiter sent %d requests %s in 4 s, with a lease of %v", n, method, r.Owner.Lease)
+	slept := false
+	for range 5 { // on a machine that stands still a wait may end early
+		ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+		before := requests(t, c)
+		err := waiter.Wait(ctx)
+		sent := requests(t, c)
+		cancel()
+		if slept = errors.Is(err, context.DeadlineExceeded); !slept {
+			backendtest.MustBeHeld(t, waiter)
+			continue
 		}
+		for method, n := range sent {
+			if n -= before[method]; n > 0 && method != "LeaseKeepAlive" && method != "Watch" || n > 4 {
+				t.Errorf("a waiter sent %d requests %s in 4 s, with a lease of %v", n, method, r.Owner.Lease)
+			}
+		}
+		break
+	}
+	if !slept {
+		t.Error("no wait lasted")
 	}
 	backendtest.MustWithdraw(t, waiter)
 	backendtest.MustRelease(t, h)

@@ -53,8 +53,9 @@ func mustOpen(t *testing.T, address string) *lock {
 }
 
 // entries returns the names of the keys of holders and waiters.
-func entries(c *etcdserver.Cluster, prefix string) []string {
-	return slices.DeleteFunc(c.Keys(prefix), func(key string) bool { return strings.HasPrefix(key, "locksmith.") })
+func entries(t *testing.T, c *etcdserver.Cluster, prefix string) []string {
+	t.Helper()
+	return slices.DeleteFunc(c.Keys(t, prefix), func(key string) bool { return strings.HasPrefix(key, "locksmith.") })
 }
 
 // leftovers is what should not be left of a free lock: all but the token, and what is on the shelf but
@@ -62,7 +63,7 @@ func entries(c *etcdserver.Cluster, prefix string) []string {
 func leftovers(t *testing.T, c *etcdserver.Cluster, address string) []string {
 	t.Helper()
 	l := mustOpen(t, address)
-	left := entries(c, l.prefix)
+	left := entries(t, c, l.prefix)
 	v, err := l.look(t.Context())
 	backendtest.MustWork(t, err)
 	for name := range v.slips {
@@ -74,9 +75,10 @@ func leftovers(t *testing.T, c *etcdserver.Cluster, address string) []string {
 }
 
 // removeEntries destroys the lock under its holder.
-func removeEntries(c *etcdserver.Cluster, prefix string) {
-	for _, key := range entries(c, prefix) {
-		c.Remove(prefix + key)
+func removeEntries(t *testing.T, c *etcdserver.Cluster, prefix string) {
+	t.Helper()
+	for _, key := range entries(t, c, prefix) {
+		c.Remove(t, prefix+key)
 	}
 }
 

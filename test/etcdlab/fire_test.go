@@ -3,6 +3,7 @@
 package etcdlab
 
 import (
+	"bytes"
 	"context"
 	"flag"
 	"fmt"
@@ -126,11 +127,19 @@ func TestFire(t *testing.T) {
 			all.Go(func() { f.contend(over, &f.theirs, f.rival) })
 		}
 	}
+	stop := sync.OnceFunc(func() { close(over); all.Wait() })
+	defer stop()
 	came := map[string]int{}
 	for n := 0; f.ours.ended.Load() < wantHolds || f.ours.killed.Load() < wantKills || time.Since(begin) < wantTime || n < len(mishaps()); n++ {
 		m := mishaps()[n%len(mishaps())]
 		if m.name == "disk full" && f.disk == "" {
 			continue
+		}
+		for i := range f.Nodes() { // one whose disk was full may have ended after that
+			if !f.Runs(i) {
+				f.Restart(i)
+				f.Await()
+			}
 		}
 		m.do(f)
 		time.Sleep(away)
@@ -141,8 +150,7 @@ func TestFire(t *testing.T) {
 		f.Await()
 		f.more(5) // between two of them, the lock goes on
 	}
-	close(over)
-	all.Wait()
+	stop()
 	for _, m := range mishaps() {
 		if came[m.name] == 0 && (m.name != "disk full" || f.disk != "") {
 			t.Errorf("%s: nothing was seen of it", m.name)
@@ -221,26 +229,34 @@ func (f *fire) round(c *tally, command func(string, []string) *exec.Cmd) {
 	cmd := command(fmt.Sprint(number), contest.Witness(f.t, c.log, "exclusive", work))
 	cmd.Env = append(os.Environ(), fmt.Sprintf("WITNESS_NAME=%d", number))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	// Not by package lab, which keeps files of each process until the test ends: there are thousands.
+	var out bytes.Buffer
+	cmd.Stderr, cmd.WaitDelay = &out, time.Second
 	begin := time.Now()
-	p := lab.Start(f.t, cmd)
-	held := false
+	if err := cmd.Start(); err != nil {
+		f.t.Error(err)
+		return
+	}
+	ended := make(chan struct{})
+	go func() { _ = cmd.Wait(); close(ended) }()
+	held, group := false, -cmd.Process.Pid
 	switch harm {
 	case 0, 1:
-		f.after(p, rand.N(400*time.Millisecond))
+		after(ended, rand.N(400*time.Millisecond))
 		c.log.Killed(f.t, number)
-		p.Kill()
+		_ = cmd.Process.Kill()
 		c.killed.Add(1)
 	case 2:
-		f.after(p, rand.N(2*time.Second))
-		_ = syscall.Kill(-p.PID(), syscall.SIGSTOP)
+		after(ended, rand.N(2*time.Second))
+		_ = syscall.Kill(group, syscall.SIGSTOP)
 		held = has(f.t, c.log, number)
 		c.log.Killed(f.t, number)
 		time.Sleep(stopped)
-		_ = syscall.Kill(-p.PID(), syscall.SIGCONT)
+		_ = syscall.Kill(group, syscall.SIGCONT)
 		c.stopped.Add(1)
 	}
-	status := p.Status()
-	said := p.Stderr()
+	<-ended // they have their own bounds
+	status, said := cmd.ProcessState.ExitCode(), out.String()
 	lost := status == protocol.Gone.Exit()
 	switch {
 	case held && (lost || status != 0):
@@ -264,9 +280,9 @@ func (f *fire) round(c *tally, command func(string, []string) *exec.Cmd) {
 }
 
 // after waits for a while, or until a process has ended.
-func (f *fire) after(p *lab.Process, d time.Duration) {
+func after(ended <-chan struct{}, d time.Duration) {
 	select {
-	case <-p.Ended():
+	case <-ended:
 	case <-time.After(d):
 	}
 }
@@ -301,13 +317,13 @@ func (f *fire) judge(took time.Duration, came map[string]int) {
 	f.t.Logf("in %v: %v", took.Round(time.Second), came)
 	f.t.Log(f.ours.row("locksmith", r, len(f.left())))
 	if f.theirs.names.Load() > 0 {
-		f.t.Log(f.theirs.row("etcdctl lock", f.theirs.log.Read(f.t), len(f.Keys("rival/"))))
+		f.t.Log(f.theirs.row("etcdctl lock", f.theirs.log.Read(f.t), len(f.Keys(f.t, "rival/"))))
 	}
 }
 
 // left is what must not stay of the lock.
 func (f *fire) left() []string {
-	return slices.DeleteFunc(f.Keys("locks/fire/"), func(key string) bool { return strings.HasPrefix(key, "locksmith.") })
+	return slices.DeleteFunc(f.Keys(f.t, "locks/fire/"), func(key string) bool { return strings.HasPrefix(key, "locksmith.") })
 }
 
 func (c *tally) row(name string, r contest.Record, left int) string {

@@ -97,7 +97,7 @@ func TestAlarm(t *testing.T) {
 		id := h.Held().Value("id")
 		begin := time.Now()
 		if how == "removed" {
-			c.Remove("locks/l/x." + id)
+			c.Remove(t, "locks/l/x."+id)
 		} else if said, err := locksmith(t, "break", "--force", "--reason", "a test", "--id", id, c.Address("locks/l")).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, said)
 		}

@@ -1,4 +1,4 @@
-//go:build linux
+//go:build unix
 
 package etcdserver
 
@@ -115,7 +115,7 @@ func (c *Cluster) Restart(i int) {
 		"--listen-client-urls", c.options.Scheme + "://" + at(n.client), "--advertise-client-urls", c.options.Scheme + "://" + at(n.client),
 		"--listen-peer-urls", "http://" + at(n.peer), "--initial-advertise-peer-urls", n.relay.url(), "--initial-cluster", strings.Join(all, ",")}, c.options.Flags...)...)
 	cmd.Stdout, cmd.Stderr = log, log
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	cmd.SysProcAttr = diesWithUs()
 	n.run = lab.Start(c.t, cmd)
 }
 
@@ -176,8 +176,8 @@ func (c *Cluster) Address(prefix string) string { return "etcd://" + c.Hosts() +
 
 // Kill kills a member with -9. Stop stops it, and Cont has it go on.
 func (c *Cluster) Kill(i int) { c.nodes[i].run.Kill() }
-func (c *Cluster) Stop(i int) { c.nodes[i].run.Signal(syscall.SIGSTOP) }
-func (c *Cluster) Cont(i int) { c.nodes[i].run.Signal(syscall.SIGCONT) }
+func (c *Cluster) Stop(i int) { _ = syscall.Kill(c.nodes[i].run.PID(), syscall.SIGSTOP) }
+func (c *Cluster) Cont(i int) { _ = syscall.Kill(c.nodes[i].run.PID(), syscall.SIGCONT) }
 
 // Cut cuts a member off from the others, but not from clients. Join ends that.
 func (c *Cluster) Cut(i int) { c.setCut(i, true) }
@@ -252,11 +252,11 @@ func (c *Cluster) leader(i int) (leader, itself uint64) {
 }
 
 // Keys returns all keys below a prefix that ends in a slash, without that prefix.
-func (c *Cluster) Keys(prefix string) (keys []string) {
-	c.t.Helper()
+func (c *Cluster) Keys(t testing.TB, prefix string) (keys []string) {
+	t.Helper()
 	r, err := c.Client().Get(context.Background(), prefix, clientv3.WithPrefix(), clientv3.WithKeysOnly())
 	if err != nil {
-		c.t.Fatal(err)
+		t.Fatal(err)
 	}
 	for _, kv := range r.Kvs {
 		keys = append(keys, strings.TrimPrefix(string(kv.Key), prefix))
@@ -265,18 +265,18 @@ func (c *Cluster) Keys(prefix string) (keys []string) {
 }
 
 // Put writes a key, and Remove removes one.
-func (c *Cluster) Put(key, value string) {
-	c.t.Helper()
+func (c *Cluster) Put(t testing.TB, key, value string) {
+	t.Helper()
 	if _, err := c.Client().Put(context.Background(), key, value); err != nil {
-		c.t.Fatal(err)
+		t.Fatal(err)
 	}
 }
 
 // Remove removes a key.
-func (c *Cluster) Remove(key string) {
-	c.t.Helper()
+func (c *Cluster) Remove(t testing.TB, key string) {
+	t.Helper()
 	if _, err := c.Client().Delete(context.Background(), key); err != nil {
-		c.t.Fatal(err)
+		t.Fatal(err)
 	}
 }
 

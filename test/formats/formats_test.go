@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"locksmith/test/etcdserver"
 	"locksmith/test/ftpserver"
 	"locksmith/test/lab"
 	"locksmith/test/s3server"
@@ -57,6 +58,7 @@ var kinds = []kind{
 	{name: "ftp", at: onServer(""), waits: true},
 	{name: "ftp-dir", at: onServer("?style=dir"), waits: true, shared: true, closed: true},
 	{name: "s3", at: inStore, waits: true, closed: true},
+	{name: "etcd", at: inEtcd, waits: true, shared: true, closed: true},
 }
 
 func onDisk(address string) func(*testing.T) place {
@@ -78,6 +80,16 @@ func inStore(t *testing.T) place {
 	s := s3server.Start(t, s3server.Embedded)
 	return place{address: s3server.Address(s.Endpoint, "a"), tree: func() (all []string) {
 		for _, key := range s.Keys(t, "a/") {
+			all = append(all, "f "+strconv.Quote(key))
+		}
+		return all
+	}}
+}
+
+func inEtcd(t *testing.T) place {
+	c := etcdserver.Start(t, etcdserver.Options{})
+	return place{address: c.Address("a"), tree: func() (all []string) {
+		for _, key := range c.Keys(t, "a/") {
 			all = append(all, "f "+strconv.Quote(key))
 		}
 		return all
@@ -234,7 +246,7 @@ func TestWritten(t *testing.T) {
 		t.Run(k.name, func(t *testing.T) {
 			t.Parallel()
 			seen := k.capture(t)
-			if *update && !slices.Contains([]string{"s3", "flock"}, k.name) { // no file shows a flock: lock; the kernel has it
+			if *update && !slices.Contains([]string{"s3", "etcd", "flock"}, k.name) { // no file shows a flock: lock; the kernel has it
 				golden(t, k.name+".tree", text(map[string][]string{"held": seen["held"]}))
 			}
 			for state := range seen {

@@ -28,7 +28,7 @@ func (l *lock) holds(received bool) (all []holds.Hold) {
 
 // hasTokens reports whether holders of the lock get fencing tokens.
 func (l *lock) hasTokens() bool {
-	return strings.HasPrefix(l.address, "nfs:") || strings.HasPrefix(l.address, "s3:") || strings.HasSuffix(l.address, "?style=dir")
+	return strings.HasPrefix(l.address, "nfs:") || strings.HasPrefix(l.address, "s3:") || strings.HasPrefix(l.address, "etcd:") || strings.HasSuffix(l.address, "?style=dir")
 }
 
 const twoHolders = "two holders"

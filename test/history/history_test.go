@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"locksmith/backends/clock"
+	"locksmith/test/etcdserver"
 	"locksmith/test/ftpserver"
 	"locksmith/test/lab"
 	"locksmith/test/s3server"
@@ -85,7 +86,7 @@ func newCells(t *testing.T, changed func(kind) kind) (chosen []kind, cells []*ce
 	}
 	dir := directory(t)
 	tallies = map[string]*tally{}
-	for _, k := range kinds(server, store, flock1) {
+	for _, k := range kinds(server, store, etcdserver.Start(t, etcdserver.Options{}), flock1) {
 		if k = changed(k); k.cells == 0 || !pattern.MatchString(k.name) {
 			continue
 		}

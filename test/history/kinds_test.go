@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"locksmith/test/etcdserver"
 	"locksmith/test/ftpserver"
 	"locksmith/test/s3server"
 )
@@ -36,9 +37,9 @@ func shared(position int) int { return -1 - position }
 
 func alone(n int) [][]int { return slices.Repeat([][]int{{0}}, n) }
 
-// kinds returns all kinds. s is the server for the FTP kinds, store the one for objects, and
-// flock1 a helper that locks with flock(1).
-func kinds(s *ftpserver.Server, store *s3server.Server, flock1 string) []kind {
+// kinds returns all kinds. s is the server for the FTP kinds, store the one for objects, cluster that
+// of etcd, and flock1 a helper that locks with flock(1).
+func kinds(s *ftpserver.Server, store *s3server.Server, cluster *etcdserver.Cluster, flock1 string) []kind {
 	ftp := fmt.Sprintf("ftp://%s@%s/%%[2]s", s.User, s.Addr)
 	mixed := [][]int{{0}, {0}, {shared(0)}, {shared(0)}}
 	const often = "poll = \"5ms..20ms\"\nslow = \"20ms..60ms\"\n"
@@ -60,6 +61,8 @@ func kinds(s *ftpserver.Server, store *s3server.Server, flock1 string) []kind {
 		{name: "ftp:", locks: []string{ftp + "/a"}, wishes: alone(3), more: remote, emptyStays: true, cells: 2},
 		{name: "ftp:?style=dir", locks: []string{ftp + "/a?style=dir"}, wishes: alone(3), more: remote, cells: 2},
 		{name: "s3:", locks: []string{s3server.Address(store.Endpoint, "%[2]s")}, wishes: alone(3), more: remote, cells: 2},
+		{name: "etcd:", locks: []string{cluster.Address("%[2]s")}, wishes: alone(3), cells: 2},
+		{name: "etcd: with shared", locks: []string{cluster.Address("%[2]s")}, wishes: mixed, cells: 2},
 		{name: "nfs: + local:", locks: []string{"nfs:%s/a", "local:%s/b"}, wishes: [][]int{{0, 1}, {1, 0}, {0}, {1}}, more: often, cells: 4},
 		{name: "nfs: + mkdir:?style=dir", locks: []string{"nfs:%s/a", "mkdir:%s/b?style=dir"}, wishes: [][]int{{shared(0), 1}, {1, 0}, {shared(0)}, {1}}, more: often, cells: 2},
 	}

@@ -18,6 +18,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"locksmith/test/etcdserver"
 	"locksmith/test/ftpserver"
 	"locksmith/test/lab"
 	"locksmith/test/s3server"
@@ -45,8 +46,15 @@ type Kind struct {
 	root    string // the directory on this disk below which its places are; "": a store has them
 	scheme  string
 	address func(path string) string // path is relative to root
-	store   *s3server.Server
+	store   store
 	uid     int // the user on whose behalf its server makes files
+}
+
+// A store has keys, and no directories.
+type store interface {
+	Keys(t testing.TB, prefix string) []string
+	Put(t testing.TB, key, text string)
+	Remove(t testing.TB, key string)
 }
 
 // Servers are the servers that have the places of some kinds.
@@ -54,19 +62,20 @@ type Servers struct {
 	FTP  *ftpserver.Server
 	SFTP *sftpserver.Server
 	S3   *s3server.Server
+	Etcd *etcdserver.Cluster
 }
 
-// Cheap are FTP and S3 servers in the test's process, and OpenSSH, all of whose users share one
+// Cheap are FTP and S3 servers in the test's process, a member of etcd, and OpenSSH, all of whose users share one
 // connection.
 func Cheap(t testing.TB) Servers {
 	t.Helper()
-	return Servers{ftpserver.Start(t, "embedded", ftpserver.Options{}), sftpserver.Start(t, sftpserver.Options{}), s3server.Start(t, s3server.Embedded)}
+	return Servers{ftpserver.Start(t, "embedded", ftpserver.Options{}), sftpserver.Start(t, sftpserver.Options{}), s3server.Start(t, s3server.Embedded), etcdserver.Start(t, etcdserver.Options{})}
 }
 
 // Real are servers as sites run them.
 func Real(t testing.TB) Servers {
 	t.Helper()
-	return Servers{ftpserver.Start(t, "proftpd", ftpserver.Options{}), sftpserver.Start(t, sftpserver.Options{}), s3server.Start(t, "versitygw-1.8.0")}
+	return Servers{ftpserver.Start(t, "proftpd", ftpserver.Options{}), sftpserver.Start(t, sftpserver.Options{}), s3server.Start(t, "versitygw-1.8.0"), etcdserver.Start(t, etcdserver.Options{})}
 }
 
 // All returns all kinds. The servers must run as long as t does.
@@ -103,9 +112,10 @@ func All(t testing.TB, s Servers) []Kind {
 	ftpTree.Shared, ftpTree.Tokens, ftpTree.Once = true, true, true
 	s3 := served(Kind{Title: "s3:", Program: lab.Program(t, "cmd/locksmith-remote"), Tokens: true, Once: true, store: s.S3}, "s3", "",
 		func(path string) string { return s3server.Address(s.S3.Endpoint, path) })
+	etcd := served(Kind{Title: "etcd:", Program: s3.Program, Shared: true, Tokens: true, Once: true, store: s.Etcd}, "etcd", "", s.Etcd.Address)
 	table := disk("table", "")
 	table.Program, table.Files, table.Doctor = example(t), false, false
-	return []Kind{local, flock, link, plain, tree, nfs, sftp, ftp, ftpTree, s3, table}
+	return []Kind{local, flock, link, plain, tree, nfs, sftp, ftp, ftpTree, s3, etcd, table}
 }
 
 // OnDisk reports whether its places are directories that this machine sees.

@@ -128,6 +128,8 @@ func (l *Lock) Age(t testing.TB, by time.Duration) {
 func (l *Lock) Empty(t testing.TB) {
 	t.Helper()
 	switch {
+	case l.scheme == "etcd":
+		l.store.Put(t, l.prefix+"/x.00000000000000000000000000000001", "")
 	case l.store != nil:
 		l.store.Put(t, l.prefix+"/g.1", "")
 	case l.Files || l.Kernel || l.scheme == "table":
