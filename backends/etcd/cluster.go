@@ -225,6 +225,9 @@ func (c *cluster) failed(ctx context.Context, op string, err error) error {
 		return fmt.Errorf("%s: %s: %w", c.Name, op, ctx.Err())
 	}
 	said := strings.TrimSuffix(strings.TrimPrefix(rpctypes.ErrorDesc(err), `connection error: desc = "transport: `), `"`)
+	if errors.Is(err, context.DeadlineExceeded) || status.Code(err) == codes.DeadlineExceeded {
+		said = "no answer in time"
+	}
 	e := &backend.Error{Lock: string(c.Name), Op: op, Err: errors.New(protocol.CleanText(said, servers.MaxSaid)), Code: protocol.Unreachable, Hint: servers.TryAgain}
 	switch status.Code(err) {
 	case codes.Unimplemented, codes.InvalidArgument, codes.FailedPrecondition, codes.OutOfRange, codes.DataLoss:
