@@ -205,7 +205,7 @@ func (a *attempt) refused(ctx context.Context, v view, err error) error {
 			return err
 		//rule:lives
 		case s.Due <= 0:
-			if err := a.strike(ctx, e); err != nil {
+			if err := a.strike(ctx, e); err != nil && !errors.Is(err, backend.ErrGone) {
 				return err
 			} else if v.find(e.id) < holding {
 				a.request.TellBroken(string(a.Name), s.Holder(a.Today()))

@@ -156,12 +156,12 @@ func (c *cluster) revoke(ctx context.Context, id clientv3.LeaseID) error {
 	return err
 }
 
-// strike removes somebody's key, with the lease. Both name one acquisition.
+// strike removes somebody's key, with the lease. Both name one acquisition. Its error is ErrGone if it is not there.
 func (c *cluster) strike(ctx context.Context, e entry) error {
 	kv, err := c.get(ctx, e.key) // a look without records need not tell of leases
 	switch {
 	case errors.Is(err, errAbsent), err == nil && kv.CreateRevision != e.created:
-		return nil
+		return backend.ErrGone
 	case err != nil:
 		return err
 	case kv.Lease != 0:

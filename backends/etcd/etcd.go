@@ -148,14 +148,15 @@ func there(key string, created int64) clientv3.Cmp {
 // none is the condition that no key begins so.
 func none(prefix string) clientv3.Cmp { return there(prefix, 0).WithPrefix() }
 
-// Inspect implements backend.Backend. All is of one revision, but for the ages of heartbeats.
-func (l *lock) Inspect(ctx context.Context) (backend.Report, error) {
+// Read implements backend.Backend. All is of one revision, but for the ages of heartbeats.
+func (l *lock) Read(ctx context.Context) (backend.Report, error) {
 	const maxBeats = 32 // are asked for
 	v, err := l.look(ctx)
-	r := backend.Report{Token: v.token, Queued: true}
+	r := backend.Report{Token: v.token, Queued: true, Shelved: true, Stays: len(v.line) > 0 || v.token > 0 || v.shelved > 0}
 	shelf.Tell(ctx, &v.slips, &r, l.Today())
 	for i, e := range v.line {
 		h := l.holder(l.seenBy(e), e)
+		h.Entry = e
 		if i < maxBeats {
 			h.Heartbeat, h.ByPlace = l.sinceBeat(ctx, e.lease)
 		}
@@ -174,17 +175,14 @@ func (l *lock) NewestToken(ctx context.Context) (uint64, error) {
 	return v.token, err
 }
 
-// Break implements backend.Backend.
-func (l *lock) Break(ctx context.Context, id string) error {
-	v, err := l.look(ctx, clientv3.WithKeysOnly())
-	if err != nil {
-		return err
-	}
+// Strike implements backend.Backend.
+func (l *lock) Strike(ctx context.Context, h backend.Holder) error {
 	//rule:named
-	if i := v.find(id); i >= 0 {
-		return l.strike(ctx, v.line[i])
+	e, ok := h.Entry.(entry)
+	if !ok {
+		return backend.ErrGone
 	}
-	return l.NoSuch("break " + backend.Quoted(id))
+	return l.strike(ctx, e)
 }
 
 // OnShelf implements shelf.Keeper. All slips are one value of JSON.
@@ -212,12 +210,6 @@ func (l *lock) OnShelf(ctx context.Context, held backend.Hold, use func(shelf.Sh
 		return nil, err
 	})
 	return err
-}
-
-// Exists implements backend.Remover.
-func (l *lock) Exists(ctx context.Context) (bool, error) {
-	v, err := l.look(ctx, clientv3.WithKeysOnly())
-	return len(v.line) > 0 || v.token > 0 || v.shelved > 0, err
 }
 
 // Remove implements backend.Remover. Nothing stays, and tokens rise all the same.
@@ -266,7 +258,7 @@ func (l *lock) Search(context.Context) (finder.Search, error) {
 		return nil
 	}
 	look := func(ctx context.Context, f finder.Found) (backend.Report, error) {
-		return (&lock{l.Env, l.cluster, l.prefix + strings.TrimPrefix(f.Path+"/", "/")}).Inspect(ctx)
+		return (&lock{l.Env, l.cluster, l.prefix + strings.TrimPrefix(f.Path+"/", "/")}).Read(ctx)
 	}
 	return finder.Search{Flat: flat, Kind: finder.Kind{Place: l.Name, Look: look}}, nil
 }

@@ -225,13 +225,13 @@ func TestForeignKeys(t *testing.T) {
 	a, err := l.Attempt(backendtest.Request())
 	backendtest.MustWork(t, err)
 	h := backendtest.MustHold(t, a)
-	backendtest.MustFail(t, l.Break(t.Context(), id), protocol.Gone, "")
+	backendtest.MustFail(t, backend.Break(t.Context(), l, l.Name, backend.Holder{ID: id}), protocol.Gone, "")
 	backendtest.MustWork(t, h.Tend(t.Context()), l.Remove(t.Context(), h))
 	if left, want := c.Keys(t, prefix), slices.Sorted(slices.Values(foreign)); !slices.Equal(left, want) {
 		t.Errorf("there are %q, want %q", left, want)
 	}
-	if there, err := l.Exists(t.Context()); there || err != nil {
-		t.Errorf("after all of the lock was removed it exists: %v, %v", there, err)
+	if r, err := l.Read(t.Context()); r.Stays || err != nil {
+		t.Errorf("after all of the lock was removed something stays: %+v, %v", r, err)
 	}
 	var found []string
 	s, err := mustPlace(t, c.Address("")).Search(t.Context())
