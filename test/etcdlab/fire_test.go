@@ -37,6 +37,7 @@ func TestMain(m *testing.M) { lab.Main(m, nil) }
 
 const (
 	crowd   = 8
+	harms   = 4 // three of them kill, and one stops
 	lease   = 4 * time.Second
 	stopped = 2 * lease       // is how long somebody is stopped: for longer than the lease, and than a new leader's first
 	away    = 5 * time.Second // is how long a member is away: a new leader is there by then
@@ -218,12 +219,12 @@ func (f *fire) contend(over <-chan struct{}, c *tally, command func(string, []st
 // round is one contender, which perhaps comes to harm.
 func (f *fire) round(c *tally, command func(string, []string) *exec.Cmd) {
 	number := int(c.names.Add(1))
-	harm := rand.IntN(12)
+	harm := rand.IntN(24)
 	if c == &f.theirs { // who wait for longer
-		harm = rand.IntN(6)
+		harm = rand.IntN(8)
 	}
 	work := rand.N(20 * time.Millisecond)
-	if harm < 3 {
+	if harm < harms {
 		work = rand.N(time.Second)
 	}
 	cmd := command(fmt.Sprint(number), contest.Witness(f.t, c.log, "exclusive", work))
@@ -241,12 +242,12 @@ func (f *fire) round(c *tally, command func(string, []string) *exec.Cmd) {
 	go func() { _ = cmd.Wait(); close(ended) }()
 	held, group := false, -cmd.Process.Pid
 	switch harm {
-	case 0, 1:
+	case 0, 1, 2:
 		after(ended, rand.N(400*time.Millisecond))
 		c.log.Killed(f.t, number)
 		_ = cmd.Process.Kill()
 		c.killed.Add(1)
-	case 2:
+	case 3:
 		after(ended, rand.N(2*time.Second))
 		_ = syscall.Kill(group, syscall.SIGSTOP)
 		held = has(f.t, c.log, number)
@@ -263,7 +264,7 @@ func (f *fire) round(c *tally, command func(string, []string) *exec.Cmd) {
 		c.told.Add(1)
 	case held:
 		c.untold.Add(1)
-	case harm < 3:
+	case harm < harms:
 	case status == 0:
 		c.ended.Add(1)
 		c.longest.Store(max(c.longest.Load(), int64(time.Since(begin))))
