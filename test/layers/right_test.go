@@ -21,8 +21,9 @@ import (
 
 const (
 	rightPage = "../explorer/RIGHT.md"
-	// mostRight is how many lines of code may have to be right, so that two never hold a lock.
-	mostRight = 12_000
+	// mostRight is how many lines of code may have to be right, so that two never hold a lock: 12,000, and those
+	// of etcd:, the kind that was added since.
+	mostRight = 12_800
 )
 
 var update = flag.Bool("update", false, "write the numbers of lines to test/explorer/RIGHT.md anew")
@@ -129,7 +130,8 @@ func thousands(n int) string { return fmt.Sprintf("%d,%03d", n/1000, n%1000) }
 var system = regexp.MustCompile(`^(os|syscall|golang\.org/x/sys/unix)\.(Link|Linkat|Symlink|Symlinkat|Unlink|Unlinkat|Remove|RemoveAll|` +
 	`Rmdir|Mkdir|Mkdirat|MkdirAll|MkdirTemp|Rename|Renameat|Renameat2|Creat|Create|CreateTemp|WriteFile|CopyFS|Open|OpenFile|Openat|Openat2|OpenRoot|OpenInRoot|` +
 	`Mknod|Mknodat|Flock|FcntlFlock|Chtimes|Utime|Utimes|UtimesNano|UtimesNanoAt|Futimes|Futimesat|Truncate|Ftruncate|` +
-	`Setxattr|Fsetxattr|Lsetxattr|Removexattr|Fremovexattr|Syscall|Syscall6|RawSyscall|RawSyscall6)$`)
+	`Setxattr|Fsetxattr|Lsetxattr|Removexattr|Fremovexattr|Syscall|Syscall6|RawSyscall|RawSyscall6)$|` +
+	`^go\.etcd\.io/etcd/client/v3\.(OpPut|OpDelete)$`)
 
 // places are the methods by which locks change the place that they are in: our own interfaces, and the
 // libraries.
@@ -142,6 +144,7 @@ var places = regexp.MustCompile(`^\((` +
 	`\*locksmith/backends/sftp\.session\)\.(request|change)|` +
 	`\*github\.com/jlaffaye/ftp\.ServerConn\)\.(MakeDir|RemoveDir|RemoveDirRecur|Rename|Delete|Stor|StorFrom|Append)|` +
 	`\*github\.com/aws/aws-sdk-go-v2/service/s3\.Client\)\.((Put|Delete|Copy|Create|Upload|Complete|Rename|Write)\w*)|` +
+	`go\.etcd\.io/etcd/client/v3\.\w+\)\.(Put|Delete|Do|Revoke)|` +
 	`\*os\.Root\)\.\w+` + `)$`)
 
 // carriers are the files whose functions do nothing but carry a change to a place. To call one is to
@@ -173,7 +176,7 @@ func TestNothingElseChanges(t *testing.T) {
 	for file := range others {
 		t.Errorf("%s says which other names %s makes or removes, but it calls nothing that does", rightPage, file)
 	}
-	for _, sure := range []string{"backends/nfs/directory.go", "backends/ftp/dir.go", "backends/s3/store.go", "backends/mkdirlock/plain.go", "backends/sftp/mkdirdir.go"} {
+	for _, sure := range []string{"backends/nfs/directory.go", "backends/ftp/dir.go", "backends/s3/store.go", "backends/mkdirlock/plain.go", "backends/sftp/mkdirdir.go", "backends/etcd/cluster.go", "backends/etcd/attempt.go"} {
 		if len(found[sure]) == 0 {
 			t.Errorf("nothing was found in %s, where locks are taken: the check sees nothing", sure)
 		}
