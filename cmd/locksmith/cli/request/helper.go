@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -71,12 +73,29 @@ func (o *Options) forAll(targets []*Target, out io.Writer) (*locksmith.Helper, e
 	}
 	h := helpers[0]
 	if len(helpers) > 1 {
+		o.share(targets, helpers)
 		if h, err = forSet(o.program.Kinds, helpers, o.any); err != nil {
 			return nil, err
 		}
 	}
 	h.Log = log
 	return h, nil
+}
+
+// share gives locks of a set whose profiles say nothing of a lease that of the others, so that it does
+// not end at what is usual.
+func (o *Options) share(targets []*Target, helpers []*locksmith.Helper) {
+	var said []time.Duration
+	for _, t := range targets {
+		if t.Lease != nil {
+			said = append(said, *t.Lease)
+		}
+	}
+	for i, h := range helpers {
+		if len(said) > 0 && targets[i].Lease == nil && !o.given("lease") {
+			h.Request.Owner.Lease = slices.Min(said)
+		}
+	}
 }
 
 // forOne makes the helper of one lock. It leaves o as it is, because a profile is for its lock
