@@ -53,11 +53,11 @@ func (x Adviser) Explain(p show.Participant) Answer {
 	case p.ID == "":
 		return Answer{cmp.Or(p.Note, "it has no id"), "not known: nothing says whose it is; only if nobody uses it", x.Command("--force")}
 	case isHelper && p.Waits && len(p.Record.Stopped()) == 0:
-		a := ofHelper(p.Record, why)
+		a := ofHelper(p.Record, why, false)
 		a.Safe = "no: it waits, and lives"
 		return a
 	case isHelper:
-		return ofHelper(p.Record, why)
+		return ofHelper(p.Record, why, state.Over)
 	case why != "":
 		return ofLeft(p, state, why)
 	case state.Condition == condition.NotOurs:
@@ -89,12 +89,16 @@ func ofKernel(p show.Participant, state condition.State) Answer {
 
 const seeByRoot = "find as root who has it, with: lslocks"
 
-// ofHelper is about a living helper.
-func ofHelper(r *owner.Record, why string) Answer {
+// ofHelper is about a living helper. If its lease is over, and the kernel does not keep its lock, it finds the
+// lock lost when it goes on.
+func ofHelper(r *owner.Record, why string, over bool) Answer {
 	e := r.Endings()
 	a := Answer{why, "no: its job still runs", e.End}
 	if len(r.Stopped()) > 0 {
 		a.Safe, a.Do = "no: its job goes on when it is let go on", e.GoOn
+		if over {
+			a.Safe += ", or is ended then because its lease is over"
+		}
 		if e.End != "" {
 			a.Safe += "; what ends it instead: " + e.End
 		}
