@@ -33,7 +33,11 @@ func (a Access) TLS() (*tls.Config, error) {
 	if config.RootCAs, err = a.Roots(); err != nil || a.Certificate == "" {
 		return config, err
 	}
-	ours, err := tls.LoadX509KeyPair(a.Certificate, a.Certificate)
+	text, err := readCertificates(a.Certificate)
+	if err != nil {
+		return config, err
+	}
+	ours, err := tls.X509KeyPair(text, text)
 	config.Certificates = []tls.Certificate{ours}
 	return config, err
 }

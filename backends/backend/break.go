@@ -16,12 +16,14 @@ func Break(ctx context.Context, b interface {
 	Read(context.Context) (Report, error)
 	Strike(context.Context, Holder) error
 }, lock Name, h Holder) error {
+	if h.ID == "" && h.Sign == "" {
+		return lock.NoSuch(h.BreakOp())
+	}
 	for range Races {
-		if h.OfKernel {
-			return lock.Failure(protocol.Held, h.BreakOp(), ErrLives, h.EndingKept())
-		}
-		if err := b.Strike(ctx, h); !errors.Is(err, ErrGone) {
-			return err
+		if !h.OfKernel {
+			if err := b.Strike(ctx, h); !errors.Is(err, ErrGone) {
+				return err
+			}
 		}
 		r, err := b.Read(ctx)
 		if err != nil {
@@ -30,11 +32,13 @@ func Break(ctx context.Context, b interface {
 		all := slices.Concat(r.Holders, r.Waiters)
 		i := slices.IndexFunc(all, func(x Holder) bool { return x.ID == h.ID && (h.ID != "" || x.Sign == h.Sign) })
 		if i < 0 {
-			break
+			return lock.NoSuch(h.BreakOp())
 		}
-		h = all[i]
+		if h = all[i]; h.OfKernel {
+			return lock.Failure(protocol.Held, h.BreakOp(), ErrLives, h.EndingKept())
+		}
 	}
-	return lock.NoSuch(h.BreakOp())
+	return lock.Failure(protocol.Held, h.BreakOp(), errors.New("each time it was somewhere else when it was to be removed"), "try again")
 }
 
 // BreakOp is what it is called in errors to break it.

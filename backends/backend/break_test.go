@@ -58,6 +58,8 @@ func TestBreak(t *testing.T) {
 		"a sign that has changed":      {at("", "1", "x"), []backend.Holder{at("", "2", "y")}, nil, "remove it", backend.ErrGone},
 		"a sign of one that has an id": {at("", "1", "x"), []backend.Holder{at("b", "1", "y")}, nil, "remove it", backend.ErrGone},
 		"the kernel keeps it":          {at("a", "", nil), []backend.Holder{kept}, nil, "kill 4242", backend.ErrLives},
+		"the kernel kept it":           {kept, []backend.Holder{at("b", "1", "y")}, nil, "break a", backend.ErrGone},
+		"nothing tells who":            {at("", "", "x"), []backend.Holder{at("", "", "x")}, nil, "remove it", backend.ErrGone},
 	} {
 		m := &moving{all: c.all}
 		err := backend.Break(t.Context(), m, "kind:/x", c.seen)
@@ -72,7 +74,7 @@ func TestBreak(t *testing.T) {
 	for n := range 100 {
 		hasty.all = append(hasty.all, at("a", "1", n))
 	}
-	if err := backend.Break(t.Context(), hasty, "kind:/x", at("a", "1", nil)); !errors.Is(err, backend.ErrGone) || hasty.strikes > backend.Races {
+	if err := backend.Break(t.Context(), hasty, "kind:/x", at("a", "1", nil)); backend.CodeOf(err) != protocol.Held || hasty.strikes > backend.Races {
 		t.Errorf("one that is never where it was: %v after %d strikes", err, hasty.strikes)
 	}
 }

@@ -29,6 +29,7 @@ type cluster struct {
 	backend.Name
 	address  backend.Address
 	access   backend.Access
+	member   string        // the one to ask; "": all that the address names
 	patience time.Duration // for one request; 0: usualPatience
 
 	mu     sync.Mutex
@@ -40,6 +41,13 @@ const (
 	idle, answer  = 10 * time.Second, 3 * time.Second // a connection that is silent is asked whether it lives; the library allows no less
 	lastPause     = 3 * time.Second                   // before a member is connected to again
 )
+
+func (c *cluster) members() []string {
+	if c.member != "" {
+		return []string{c.member}
+	}
+	return c.address.Hosts()
+}
 
 // connect returns the library's client of some members. With a user it logs in, else it sends nothing.
 func (c *cluster) connect(ctx context.Context, hosts []string) (*clientv3.Client, error) {
@@ -81,7 +89,7 @@ func (c *cluster) connected(ctx context.Context) (_ *clientv3.Client, err error)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.client == nil {
-		c.client, err = c.connect(ctx, c.address.Hosts())
+		c.client, err = c.connect(ctx, c.members())
 	}
 	return c.client, err
 }
@@ -99,7 +107,7 @@ func (c *cluster) ask(ctx context.Context, op string, send func(context.Context,
 	if err != nil {
 		return err
 	}
-	hosts := time.Duration(len(c.address.Hosts()))
+	hosts := time.Duration(len(c.members()))
 	for range hosts {
 		brief, cancel := context.WithTimeout(ctx, cmp.Or(c.patience, usualPatience)/hosts)
 		err = send(brief, client)

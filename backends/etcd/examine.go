@@ -43,8 +43,7 @@ type examiner struct {
 func (x *examiner) members(ctx context.Context) error {
 	for _, host := range x.address.Hosts() {
 		name := "member " + host
-		one := &cluster{Name: x.Name, address: x.address, access: x.access}
-		one.address.Host = host
+		one := &cluster{Name: x.Name, address: x.address, access: x.access, member: host}
 		var said *clientv3.StatusResponse
 		err := one.ask(ctx, "ask for its status", func(ctx context.Context, client *clientv3.Client) (err error) {
 			said, err = client.Status(ctx, client.Endpoints()[0])
