@@ -205,6 +205,7 @@ type Holder struct {
 	Record    *owner.Record // nil: what the lock contains is not a record
 	Who       string        // without a record: what is known of it, as in "pid 4242 (rsync)"; else empty
 	OfKernel  bool          // the kernel keeps the lock until no process has its descriptor, and nobody breaks it
+	Outlasts  bool          // it has the lock for as long as it lives, though its lease be over (KeptHold)
 	Kept      []int         // the processes that have that descriptor, as far as they are known
 	Note      string        // what the lock contains instead of a record, or what is strange about it
 	Advice    string        // how to go on if waiting is hardly of use; else empty

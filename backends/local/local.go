@@ -124,6 +124,7 @@ func (l *Lock) report() (backend.Report, error) {
 func (l *Lock) holder(c content, v owner.Verdict, locked func() bool) backend.Holder {
 	now := time.Now()
 	h := c.seen(v).HolderThere(now, now) // the disk has this machine's clock
+	h.Outlasts = v == owner.Alive
 	remove := "remove it with: locksmith break --force " + backend.ShellWord(string(l.address))
 	switch {
 	case c.note == backend.StickyNote:

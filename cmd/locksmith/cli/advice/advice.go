@@ -57,7 +57,7 @@ func (x Adviser) Explain(p show.Participant) Answer {
 		a.Safe = "no: it waits, and lives"
 		return a
 	case isHelper:
-		return ofHelper(p.Record, why, state.Over)
+		return ofHelper(p.Record, why, state.Over && !p.Outlasts)
 	case why != "":
 		return ofLeft(p, state, why)
 	case state.Condition == condition.NotOurs:
@@ -97,7 +97,7 @@ func ofHelper(r *owner.Record, why string, over bool) Answer {
 	if len(r.Stopped()) > 0 {
 		a.Safe, a.Do = "no: its job goes on when it is let go on", e.GoOn
 		if over {
-			a.Safe += ", or is ended then because its lease is over"
+			a.Safe = "no: when it is let go on its job is ended, because its lease is over"
 		}
 		if e.End != "" {
 			a.Safe += "; what ends it instead: " + e.End
