@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -112,7 +113,7 @@ var limits = []limit{
 var subjects = []struct {
 	name   string
 	argv   string
-	behind int // how many hold the lock, or wait for it, before this one comes; it has its turn if it ends with 0
+	behind int // how many hold the lock, or wait for it, before this one comes; of a turn, until it has come
 	status int // of its end
 }{
 	{"run local:", "run local:{lock} -- /bin/true", 0, 0},
@@ -154,7 +155,7 @@ func TestCounts(t *testing.T) {
 			argv := b.fill(append([]string{"{locksmith}"}, words(s.argv)...), lock)
 			among := alone
 			switch {
-			case s.behind > 0 && s.status == 0:
+			case strings.HasPrefix(s.name, "a turn"):
 				among = func() { go letGo(b.crowd(argv, s.behind), argv, lock, s.behind+1) }
 			case s.behind > 0:
 				b.Cleanup(b.crowd(argv, s.behind).LetGo)
