@@ -124,13 +124,11 @@ func (a *attempt) sign(ctx context.Context) error {
 		mode = shared
 	}
 	a.renewed = a.request.Clock.Now()
-	return a.ask(ctx, "get a lease", func(ctx context.Context, client *clientv3.Client) error {
-		lease, err := client.Grant(ctx, int64((r.Lease+time.Second-1)/time.Second))
-		if err == nil {
-			a.mine = entry{key: a.prefix + mode + r.ID, mode: mode, id: r.ID, lease: lease.ID, record: text}
-		}
-		return err
-	})
+	lease, err := a.grant(ctx, r.Lease)
+	if err == nil {
+		a.mine = entry{key: a.prefix + mode + r.ID, mode: mode, id: r.ID, lease: lease.ID, record: text}
+	}
+	return err
 }
 
 func (a *attempt) renewOurs(ctx context.Context) error {

@@ -97,7 +97,14 @@ func (c *cluster) connected(ctx context.Context) (_ *clientv3.Client, err error)
 // within is the lock for requests that serve a lease: one that a member does not answer leaves time for
 // another.
 func (l *lock) within(lease time.Duration) *lock {
-	return &lock{l.Env, &cluster{Name: l.Name, address: l.address, access: l.access, patience: min(usualPatience, max(owner.BeatsEvery(lease), time.Second))}, l.prefix}
+	apart := l.apart()
+	apart.patience = min(usualPatience, max(owner.BeatsEvery(lease), time.Second))
+	return &lock{l.Env, apart, l.prefix}
+}
+
+// apart is the same cluster over a connection of its own.
+func (c *cluster) apart() *cluster {
+	return &cluster{Name: c.Name, address: c.address, access: c.access}
 }
 
 // ask sends a request, and sends it to the next member if one does not answer: each may be executed more
@@ -142,6 +149,15 @@ func (c *cluster) get(ctx context.Context, key string) (*mvccpb.KeyValue, error)
 		return all[0], nil
 	}
 	return nil, errAbsent
+}
+
+// grant gets a lease of so many whole seconds, or of more.
+func (c *cluster) grant(ctx context.Context, lease time.Duration) (r *clientv3.LeaseGrantResponse, err error) {
+	err = c.ask(ctx, "get a lease", func(ctx context.Context, client *clientv3.Client) (err error) {
+		r, err = client.Grant(ctx, int64((lease+time.Second-1)/time.Second))
+		return err
+	})
+	return r, err
 }
 
 // renew begins a lease anew, or returns rpctypes.ErrLeaseNotFound.

@@ -152,7 +152,7 @@ func none(prefix string) clientv3.Cmp { return there(prefix, 0).WithPrefix() }
 func (l *lock) Read(ctx context.Context) (backend.Report, error) {
 	const maxBeats = 32 // are asked for
 	v, err := l.look(ctx)
-	r := backend.Report{Token: v.token, Queued: true, Shelved: true, Stays: len(v.line) > 0 || v.token > 0 || v.shelved > 0}
+	r := backend.Report{Token: v.token, Queued: true, Stays: len(v.line) > 0 || v.token > 0 || v.shelved > 0}
 	shelf.Tell(ctx, &v.slips, &r, l.Today())
 	for i, e := range v.line {
 		h := l.holder(l.seenBy(e), e)

@@ -43,7 +43,8 @@ type examiner struct {
 func (x *examiner) members(ctx context.Context) error {
 	for _, host := range x.address.Hosts() {
 		name := "member " + host
-		one := &cluster{Name: x.Name, address: x.address, access: x.access, member: host}
+		one := x.apart()
+		one.member = host
 		var said *clientv3.StatusResponse
 		err := one.ask(ctx, "ask for its status", func(ctx context.Context, client *clientv3.Client) (err error) {
 			said, err = client.Status(ctx, client.Endpoints()[0])
@@ -80,28 +81,16 @@ func revokesEarly(version string) bool {
 // rights makes all the requests of a lock.
 func (x *examiner) rights(ctx context.Context) error {
 	const name = "lease and keys"
-	var floor int64
-	err := x.ask(ctx, "get a lease", func(ctx context.Context, client *clientv3.Client) error {
-		lease, err := client.Grant(ctx, 1)
-		if err == nil {
-			x.lease, floor = lease.ID, lease.TTL
-		}
-		return err
-	})
+	shortest, err := x.grant(ctx, time.Second)
 	if err != nil {
 		return err
 	}
-	_ = x.revoke(ctx, x.lease)
-	err = x.ask(ctx, "get a lease", func(ctx context.Context, client *clientv3.Client) error {
-		lease, err := client.Grant(ctx, 60)
-		if err == nil {
-			x.lease = lease.ID
-		}
-		return err
-	})
+	_ = x.revoke(ctx, shortest.ID)
+	usual, err := x.grant(ctx, time.Minute)
 	if err != nil {
 		return err
 	}
+	x.lease = usual.ID
 	made, err := x.make(ctx, x.lock, "key")
 	if err != nil {
 		return err
@@ -124,7 +113,7 @@ func (x *examiner) rights(ctx context.Context) error {
 		x.tell.Unfit(name, "a key that was removed is still there, or no watch told of its end", "look at what is between here and the cluster")
 		return doctor.ErrEnough
 	}
-	x.tell.Fit(name, fmt.Sprintf("a key was made under a lease, watched, read and removed; the shortest lease here is %v", time.Duration(floor)*time.Second))
+	x.tell.Fit(name, fmt.Sprintf("a key was made under a lease, watched, read and removed; the shortest lease here is %v", time.Duration(shortest.TTL)*time.Second))
 	return nil
 }
 
@@ -166,7 +155,7 @@ func (x *examiner) race(ctx context.Context) error {
 	const name, racers, most = "many make the same", 32, 20
 	var lanes []*lock
 	for range racers {
-		lane := &lock{x.Env, &cluster{Name: x.Name, address: x.address, access: x.access}, x.prefix}
+		lane := &lock{x.Env, x.apart(), x.prefix}
 		defer lane.close()
 		lanes = append(lanes, lane)
 	}
