@@ -11,8 +11,9 @@
 //
 // It does not promise that a helper which is stopped or starved of CPU notices in time. When such
 // a helper runs again, it checks the clock before anything else. If the lease is over by then,
-// the lock is lost. One kind of hold is different: nobody takes the lock of a living
-// helper (backend.KeptHold). There the next heartbeat tells whether the lock is still held. A parent that wants to know sooner watches for BEAT lines.
+// the lock is lost. One kind of hold is different: nobody takes the lock of a living helper
+// (backend.KeptHold). There the next heartbeat tells whether the lock is still held. A parent that
+// wants to know sooner watches for BEAT lines.
 //
 // Read the life of a helper in this order: helper.go, waiting.go, session.go (the lock is held),
 // release.go. The package knows nothing of paths or servers; a backend does that part.

@@ -41,8 +41,8 @@
 //     lease". With Request.Grace both kinds of break come later by that: "grace".
 //   - A holder of whom nothing here can tell whether it lives is kept for as long as its sign of life
 //     changes: "a holder that beats is kept although its host cannot be seen". The silence of one is not
-//     held against the next: "a new holder is watched anew". A holder has the lock, too, if nobody can read its record, and Read shows somebody: "a record that nobody can read
-//     is held".
+//     held against the next: "a new holder is watched anew". A holder has the lock, too, if nobody
+//     can read its record, and Read shows somebody: "a record that nobody can read is held".
 //   - Heartbeat and Release return ErrGone if the lock was removed: "lost lock is noticed". They
 //     compare the id, and never touch a successor: "late release of a broken holder hits nothing".
 //   - Where a server ends leases by its own clock, whatever waiters ask (Subject.Expires), it does: "a

@@ -71,13 +71,10 @@ func Of(h backend.Holder) State {
 	return s
 }
 
-// usualLease is how long a holder that is stopped has a lock without a lease before tries tell of it.
-const usualLease = time.Minute
-
 // ofSigns is the state as far as no process need be looked at for it.
 func ofSigns(h backend.Holder) State {
 	s := State{Condition: Unknown, Proven: h.Verdict == owner.Alive, Old: max(h.Heartbeat, h.Silent), watched: h.Overdue, byPlace: h.ByPlace, kernel: h.OfKernel, verdict: h.Verdict}
-	s.long = h.OfKernel && h.Age > usualLease
+	s.long = h.OfKernel && h.Age > owner.UsualLease
 	s.Late = h.Lease > 0 && s.Old > h.LateAfter()
 	s.Over = s.Late && s.Old > h.Lease
 	return s

@@ -14,6 +14,9 @@ const (
 	MaxLease = 366 * 24 * time.Hour
 )
 
+// UsualLease is the lease of most kinds of locks, if nobody says how long it is.
+const UsualLease = time.Minute
+
 // IsLease reports whether a lease may be so long.
 func IsLease(d time.Duration) bool { return d >= MinLease && d <= MaxLease }
 

@@ -13,7 +13,6 @@ import (
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
 	"locksmith/cmd/locksmith/cli/advice"
-	"locksmith/cmd/locksmith/cli/request"
 	"locksmith/cmd/locksmith/cli/show"
 )
 
@@ -119,7 +118,7 @@ func (b *breaking) silence(p show.Participant) time.Duration {
 
 func (b *breaking) usualLease() time.Duration {
 	usual, _ := b.kinds.Timing(b.address)
-	return cmp.Or(usual.Lease, request.DefaultLease)
+	return cmp.Or(usual.Lease, owner.UsualLease)
 }
 
 // pauseBetween is the pause between two looks of a watch.

@@ -11,6 +11,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/clock"
 	"locksmith/backends/condition"
+	"locksmith/backends/owner"
 	"locksmith/cmd/locksmith/cli/flags"
 	"locksmith/cmd/locksmith/cli/request"
 	"locksmith/cmd/locksmith/cli/show"
@@ -94,7 +95,7 @@ func inUse(lock string, p show.Participant) error {
 
 // removeHeld removes a lock that nobody else can hold meanwhile.
 func removeHeld(ctx context.Context, lock string, b backend.Backend, remover backend.Remover) error {
-	attempt, err := b.Attempt(backend.Request{Owner: request.Self(request.DefaultLease), Clock: clock.Boot{}})
+	attempt, err := b.Attempt(backend.Request{Owner: request.Self(owner.UsualLease), Clock: clock.Boot{}})
 	if err != nil {
 		return err
 	}

@@ -16,12 +16,8 @@ import (
 	"locksmith/locksmith"
 )
 
-const (
-	// DefaultLease is the lease of most kinds of locks.
-	DefaultLease = time.Minute
-	// maxStatus is the greatest exit status.
-	maxStatus = 255
-)
+// maxStatus is the greatest exit status.
+const maxStatus = 255
 
 // Options are the flags of commands that hold locks. A command calls Add, and then NewHelper.
 type Options struct {
@@ -49,7 +45,7 @@ type Options struct {
 
 // Add declares the flags.
 func (o *Options) Add(c *cobra.Command, p Program) {
-	o.timeout, o.lease, o.release, o.retries = locksmith.Forever, DefaultLease, locksmith.ReleaseTimeout, flags.Unlimited
+	o.timeout, o.lease, o.release, o.retries = locksmith.Forever, owner.UsualLease, locksmith.ReleaseTimeout, flags.Unlimited
 	o.maxHold = locksmith.Forever
 	o.Conflict = flags.Number{Most: maxStatus}
 	o.Named.Add(c, p)
