@@ -4,6 +4,7 @@
 package condition
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -39,7 +40,7 @@ type State struct {
 	watched   bool          // it was seen silent for its lease by our own clock, and nobody breaks it for that
 	byPlace   bool          // Old is by the clock of the lock's place
 	kernel    bool          // the kernel keeps the lock, and no lease counts
-	long      bool          // it has had such a lock for longer than a lease usually is
+	long      bool          // no sign of it has an age, but it has had the lock for longer than its lease, or the usual one
 	verdict   owner.Verdict
 }
 
@@ -74,7 +75,7 @@ func Of(h backend.Holder) State {
 // ofSigns is the state as far as no process need be looked at for it.
 func ofSigns(h backend.Holder) State {
 	s := State{Condition: Unknown, Proven: h.Verdict == owner.Alive, Old: max(h.Heartbeat, h.Silent), watched: h.Overdue, byPlace: h.ByPlace, kernel: h.OfKernel, verdict: h.Verdict}
-	s.long = h.OfKernel && h.Age > owner.UsualLease
+	s.long = s.Old == 0 && h.Age > cmp.Or(h.Lease, owner.UsualLease)
 	s.Late = h.Lease > 0 && s.Old > h.LateAfter()
 	s.Over = s.Late && s.Old > h.Lease
 	return s

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"locksmith/backends/owner"
 	"locksmith/test/lab/kinds"
 )
 
@@ -18,6 +19,7 @@ func row1() []question {
 		{row: 1, name: "no home that lasts", want: want, ask: comesAgain(box{memory: "ro", homeless: true}), of: ofManyHosts},
 		{row: 1, name: "a fresh container for each try", want: want, ask: comesAgain(box{host: "fresh", memory: "rw"})},
 		{row: 1, name: "strict", want: want, ask: comesAgain(box{}, "--strict"), of: ofManyHosts},
+		{row: 1, name: "stopped on this host", want: want, ask: staysStopped},
 		{row: 1, name: "no home that lasts, for doctor", want: "doctor says that this user's tries cannot remember", ask: forgets,
 			of: func(k kinds.Kind) bool { return ofThisDisk(k) && hasLease(k) }},
 	}
@@ -32,18 +34,38 @@ func comesAgain(b box, flags ...string) func(*cell) evil {
 			where = box{host: "gone", memory: "rw"}
 		}
 		c.die(where)
-		for range 4 {
-			time.Sleep(c.lease() + c.lease()/4)
+		return c.tries(c.lease()+c.lease()/4, func() said {
 			try := c.command(c.trying(append(c.short(), flags...)...)...)
 			if b != (box{}) {
 				try = c.in(b, try)
 			}
-			if s := c.finish(try); told(s) || strings.Contains(s.out, "ran") {
-				return ""
-			}
-		}
-		return "all are left out with status 0 and not a word"
+			return c.finish(try)
+		})
 	}
+}
+
+// staysStopped has a holder of this host stopped. A lock without a lease is told of when it has been had for as
+// long as a lease usually is.
+func staysStopped(c *cell) evil {
+	j := c.run(c.short()...)
+	j.Stop()
+	defer j.Cont()
+	pause := c.lease() + c.lease()/4
+	if !hasLease(c.Kind) {
+		pause = owner.UsualLease + time.Second
+	}
+	return c.tries(pause, func() said { return c.finish(c.command(c.trying(c.short()...)...)) })
+}
+
+// tries has a job come four times, with a pause before each. One must take the lock or tell.
+func (c *cell) tries(pause time.Duration, try func() said) evil {
+	for range 4 {
+		time.Sleep(pause)
+		if s := try(); told(s) || strings.Contains(s.out, "ran") {
+			return ""
+		}
+	}
+	return "all are left out with status 0 and not a word"
 }
 
 func forgets(c *cell) evil {
