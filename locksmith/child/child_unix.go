@@ -165,6 +165,9 @@ func explained(err error, env []string) error {
 	if errors.Is(err, syscall.EAGAIN) {
 		return fmt.Errorf("%w: this user may have no more processes; end some, or raise the limit (ulimit -u)", err)
 	}
+	if errors.Is(err, syscall.EMFILE) {
+		return fmt.Errorf("%w: raise the limit (ulimit -n)", err)
+	}
 	tooLong := func(variable string) bool { return len(variable) >= maxVariable }
 	if errors.Is(err, syscall.E2BIG) && slices.ContainsFunc(env, tooLong) {
 		return fmt.Errorf("%w: the addresses of its locks, which its environment has, are too long; lock fewer at a time, or shorten their paths", err)

@@ -14,9 +14,10 @@ import (
 const (
 	// fewFiles is a limit below which enoughFiles tries it out.
 	fewFiles = 64
-	// needFiles is how many files a command opens at a time. With fewer the Go runtime may end
+	// needFiles is how many files a command opens at a time, and two more, for the Go runtime
+	// opens some later or never, as the system has them (cgroups). With fewer the runtime may end
 	// the program without a word to the parent.
-	needFiles = 8
+	needFiles = 10
 )
 
 // enoughFiles tries whether enough files can be opened if their limit is low: some may be open
