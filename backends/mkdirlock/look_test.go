@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 	"testing"
 
 	"locksmith/backends/backend"
 	"locksmith/backends/finder"
 	"locksmith/backends/mkdirlock/dirs"
+	"locksmith/backends/mkdirlock/labels"
 )
 
 // beforeCalls makes do before each call, with the number of that call.
@@ -89,6 +91,30 @@ func TestInspectBesideHandover(t *testing.T) {
 			mustWork(t, err)
 			return []backend.Report{r}
 		})
+	})
+}
+
+// TestInspectBesideSharers: a lock is shared by another one each time when a look asks who an entry's
+// holder is. It is not free.
+func TestInspectBesideSharers(t *testing.T) {
+	inBubbleWith(t, habits{}, func(t *testing.T, m *memory) {
+		holder := newHost("sharer", m, dirStyle).take(t, "shared")
+		turns := 0
+		reader := hooked{m, func(o operation) error {
+			if strings.Contains(o.name, "/"+labels.LockName+"/") && turns < 3 {
+				turns++
+				next := newHost(fmt.Sprint("sharer", turns), m, dirStyle).take(t, "shared")
+				mustRelease(t, holder)
+				holder = next
+			}
+			return o.do()
+		}}
+		r, err := newHost("reader", reader, dirStyle).lock().Read(t.Context())
+		mustWork(t, err)
+		if turns < 3 || len(r.Holders) != 1 || r.Holders[0].ID != holder.ID() {
+			t.Errorf("after %d turns: %s, want the holder %s", turns, inWords([]backend.Report{r}), holder.ID())
+		}
+		mustRelease(t, holder)
 	})
 }
 

@@ -25,16 +25,16 @@ func (l *Lock) Read(ctx context.Context) (backend.Report, error) {
 // from hand to hand between them, it seems free, or that of nobody known. That counts only if two
 // looks in a row are alike, or after as many as backend.Races.
 func (l *Lock) sure(dir dirs.Dir, look func(*inspection) error) (backend.Report, error) {
-	var before backend.Report
-	for n := range backend.Races {
+	var before *inspection
+	for range backend.Races {
 		i := l.inspection(dir)
 		err := look(i)
-		if err != nil || i.known() || !i.gone || n > 0 && alike(i.report, before) {
+		if err != nil || i.known() || !i.gone || before != nil && alike(i, before) {
 			return i.report, err
 		}
-		before = i.report
+		before = i
 	}
-	return before, nil
+	return before.report, nil
 }
 
 // known reports that somebody known was seen to have the lock.
@@ -42,10 +42,12 @@ func (i *inspection) known() bool {
 	return slices.ContainsFunc(i.report.Holders, func(h backend.Holder) bool { return h.Record != nil })
 }
 
-// alike reports that two reports are of the same holders and of as many waiters.
-func alike(r, s backend.Report) bool {
+// alike reports that two looks saw the same holders and as many waiters, and missed the same entries:
+// if each missed another one, somebody had the lock all along.
+func alike(i, j *inspection) bool {
 	same := func(x, y backend.Holder) bool { return x.ID == y.ID && x.Note == y.Note }
-	return r.Token == s.Token && len(r.Waiters) == len(s.Waiters) && slices.EqualFunc(r.Holders, s.Holders, same)
+	return i.report.Token == j.report.Token && len(i.report.Waiters) == len(j.report.Waiters) &&
+		slices.EqualFunc(i.report.Holders, j.report.Holders, same) && slices.Equal(i.missed, j.missed)
 }
 
 // An inspection is one look at everything.
@@ -56,6 +58,7 @@ type inspection struct {
 	report backend.Report
 	age    func(context.Context) time.Duration // since the lock's directory last changed, at least; 0: not known
 	gone   bool                                // what was listed may be gone
+	missed []labels.Entry                      // entries that were gone when it was their turn
 }
 
 func (l *Lock) inspection(dir dirs.Dir) *inspection {
@@ -176,7 +179,9 @@ func (i *inspection) holders(ctx context.Context, names []string) error {
 		if err != nil {
 			return err
 		}
-		i.gone = i.gone || !there
+		if !there {
+			i.gone, i.missed = true, append(i.missed, e)
+		}
 	}
 	return nil
 }
