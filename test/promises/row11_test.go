@@ -83,15 +83,16 @@ func (c *cell) lifelines(pid int) (all []string) {
 	return all
 }
 
-// squatter has a name as soon as nobody else has it.
+// squatter has a name as soon as nobody else has it, which it does not wait for without end.
 const squatter = `
 import socket, sys, time
 s = socket.socket(socket.AF_UNIX)
-while True:
+for left in range(3000, -1, -1):
     try:
         s.bind('\0' + sys.argv[1])
         break
     except OSError:
+        if not left: raise
         time.sleep(0.01)
 s.listen(1)
 print('in', flush=True)
@@ -103,6 +104,7 @@ func deadName(c *cell) evil {
 	j := c.run(c.lasting(time.Hour)...)
 	names := c.lifelines(j.PID())
 	j.Kill()
+	j.LetGo() // the command has the name as well, until it ends
 	for _, name := range names {
 		c.started(as(alice, exec.Command(c.python(), "-c", squatter, name)))
 	}

@@ -80,9 +80,10 @@ func (s *Screen) draw() error {
 	return err
 }
 
-// Close brings back what was on the terminal before.
+// Close brings back what was on the terminal before. It first waits until no signal is being
+// obeyed, so nothing is drawn afterwards.
 func (s *Screen) Close() {
-	close(s.stop)
+	s.stop <- struct{}{}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, _ = io.WriteString(s.out, leaveScreen)
