@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -80,7 +81,8 @@ func (c *cell) lifelines(pid int) (all []string) {
 			}
 		}
 	}
-	return all
+	slices.Sort(all)
+	return slices.Compact(all) // while a command is started, its helper has its lifeline open twice
 }
 
 // squatter has a name as soon as nobody else has it, which it does not wait for without end.
@@ -104,7 +106,6 @@ func deadName(c *cell) evil {
 	j := c.run(c.lasting(time.Hour)...)
 	names := c.lifelines(j.PID())
 	j.Kill()
-	j.LetGo() // the command has the name as well, until it ends
 	for _, name := range names {
 		c.started(as(alice, exec.Command(c.python(), "-c", squatter, name)))
 	}
