@@ -173,7 +173,7 @@ type Success struct {
 type Remover interface {
 	// Remove releases an exclusive hold and removes what stays. If somebody else comes for the lock
 	// meanwhile, it stays, and the error has the code held. If all was removed, fencing tokens begin
-	// anew.
+	// anew, but where the place itself counts them.
 	Remove(ctx context.Context, h Hold) error
 }
 

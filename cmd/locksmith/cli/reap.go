@@ -24,16 +24,17 @@ func (a *app) reap() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "reap [flags] --max-age AGE PLACE…",
 		Short: "Remove by age what was left behind in directories of locks",
-		Long: whichOfThree + "Look at every lock in PLACE, a directory of mkdir:, ftp: or ftps: locks, and at what\n" +
-			"crashed waiters, and a killed doctor, left. What gave no sign of life for AGE is shown, and with --yes removed.\n" +
-			"Each that has a heartbeat is watched for a quarter of its lease, and stays if that moves. Who is\n" +
-			"proven dead on this machine is removed at once, whatever AGE. Empty lock directories say nothing\n" +
-			"of who made them: choose an AGE longer than any job takes.\n" +
-			"With --yes ages are by the server's own clock. Without it nothing is made in PLACE to see that\n" +
-			"clock: an age is then by this machine's, or at an FTP server what it is at least. If a server\n" +
-			"tells times to the minute only, everything is taken for a minute younger. If a night lies\n" +
-			"between, its clock may have skipped an hour: what is an hour old or more is taken for an hour\n" +
-			"younger, too. The exit status is not 0 if something old enough was to be removed and was not.",
+		Long: whichOfThree + "Look at every lock in PLACE, a directory of mkdir:, ftp: or ftps: locks, and at what crashed\n" +
+			"waiters and a killed doctor left there. Show all that gave no sign of life for AGE; with --yes\n" +
+			"remove it. A holder whose heartbeat moves stays: each that has one is watched for a quarter of\n" +
+			"its lease. A holder that is proven dead on this machine is removed whatever AGE says. An empty\n" +
+			"lock directory does not tell who made it: choose an AGE longer than any job takes.\n" +
+			"With --yes ages are by the server's own clock, for which reap makes a directory in PLACE for a\n" +
+			"moment. Without --yes it makes nothing: ages are by this machine's clock, and at an FTP server\n" +
+			"may be shown too young. If a server tells times to the minute only, reap takes everything for\n" +
+			"a minute younger. If a night lies between, in which the server's clock may have skipped an\n" +
+			"hour, reap takes what is an hour old or more for an hour younger. The exit status is not 0 if\n" +
+			"something old enough could not be removed.",
 		Example: "  locksmith reap --max-age 6m mkdir:/srv/ftp/locks\n" +
 			"  */5 * * * *  locksmith reap --quiet --max-age 6h --yes ftp://loader@ftp.example.org/locks",
 		Args: atLeastOne("directory of locks"),
@@ -128,11 +129,11 @@ func reapCommand(given *pflag.FlagSet, place, names string) string {
 	return strings.Join(append(words, quoted(place)), " ")
 }
 
-// reapOne is reapCommand for a place that is a lock itself; "" if its name is no plain pattern.
+// reapOne says what to do if the place is a lock itself; "" if its name is no plain pattern.
 func reapOne(given *pflag.FlagSet, lock string) string {
 	dir, name := path.Split(lock)
 	if dir == "" || name == "" || strings.ContainsAny(name, `%*?[\`) {
 		return ""
 	}
-	return reapCommand(given, dir, name)
+	return "; if it is itself a lock that nobody has: " + reapCommand(given, dir, name)
 }

@@ -24,18 +24,19 @@ func (a *app) remove() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "remove [flags] LOCK",
 		Short: "Remove for good a lock that nobody uses any more",
-		Long: whichOfThree + "Remove what stays of LOCK while it is free: the directory of an nfs: lock, or of one with\n" +
-			"?style=dir; or the file of a flock: lock, if it holds nothing else. For that its lock is taken\n" +
-			"for a moment, and whoever tries it just then is refused. Of other locks nothing stays, but of a local: lock the last success of --once-per,\n" +
-			"a file with .done after its name, which rm removes. A lock that is held or waited for is left\n" +
-			"alone, with status 75. Who asks for it at that moment may get an error. If LOCK is used again\n" +
-			"after that, its fencing tokens start again at the beginning, and what compares tokens refuses\n" +
-			"them; and two may hold it if one that began to wait before that is still there, stopped. So\n" +
-			"first stop for good all programs that use it, on all hosts.",
+		Long: whichOfThree + "First stop for good all programs that use LOCK, on all hosts. Then remove removes what stays of\n" +
+			"a free lock: the directory of nfs:, sftp: and ?style=dir, the objects or keys of s3: and etcd:,\n" +
+			"and the file of flock: if nothing else is in it. Of other locks nothing stays, but of local: a\n" +
+			"file with .done after its name, the last success of --once-per, which rm removes.\n" +
+			"remove takes the lock for a moment: who asks for it just then is refused, or gets an error. A\n" +
+			"lock that is held or waited for is left alone, and the exit status is 75.\n" +
+			"If LOCK is used again, fencing tokens of nfs:, sftp: and ?style=dir start again, and what\n" +
+			"compares tokens refuses them. Those of s3: and etcd: go on rising. If a program that began to\n" +
+			"wait before the removal is still there, stopped, two may hold the new lock.",
 		Example: "  locksmith remove --yes nfs:/shared/locks/billing",
 	}
 	r.Add(c, a.self)
-	c.Flags().BoolVar(&yes, "yes", false, "nobody uses it any more, and its tokens may start again")
+	c.Flags().BoolVar(&yes, "yes", false, "nobody uses it any more, on any host")
 	c.RunE = interruptible(func(ctx context.Context, args []string) error {
 		return removeLock(ctx, &r, args, yes, &a.out)
 	})
@@ -77,7 +78,7 @@ func removeLock(ctx context.Context, r *request.Named, args []string, yes bool, 
 	case !yes && r.Leaseless(canonical):
 		return flags.Usagef("%s: nothing was removed: who has the file open already may then get a lock that excludes nobody; if nobody uses it any more, add --yes", canonical)
 	case !yes:
-		return flags.Usagef("%s: nothing was removed: if it is used again, its fencing tokens start again; if nobody uses it any more, add --yes", canonical)
+		return flags.Usagef("%s: nothing was removed: if it is used again, its fencing tokens start again, unless it is one of s3: or etcd:; if nobody uses it any more, on any host, add --yes", canonical)
 	}
 	_, err = withDeadline(ctx, canonical, "remove", func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, removeHeld(ctx, canonical, b, remover)

@@ -43,7 +43,7 @@ func NewReaped(place string, seen []backend.Reaped, err error) *Reaped {
 }
 
 // Print tells people; if they want it quiet, only of what is due. command is the command line that removes
-// what is due, and orLock the one that removes the place itself if that is an empty lock.
+// what is due. Of a place with nothing in it, orLock says what to do if the place is a lock itself.
 func (r *Reaped) Print(out io.Writer, quiet bool, command, orLock string) {
 	due := 0
 	for _, s := range r.seen {
@@ -67,7 +67,7 @@ func (r *Reaped) Print(out io.Writer, quiet bool, command, orLock string) {
 	if due > 0 {
 		fmt.Fprintf(out, "%s: nothing was removed; to remove %d: %s\n", Text(r.Place), due, Text(command))
 	}
-	if len(r.seen) == 0 && r.Error == "" && !quiet && orLock != "" {
-		fmt.Fprintf(out, "%s: no lock is in it; if it is itself one that nobody has: %s\n", Text(r.Place), Text(orLock))
+	if len(r.seen) == 0 && r.Error == "" && !quiet {
+		fmt.Fprintf(out, "%s: nothing to remove%s\n", Text(r.Place), Text(orLock))
 	}
 }
