@@ -75,7 +75,8 @@ func meanings() []meaning {
 
 func environment(c *cobra.Command) []Entry {
 	all := []Entry{
-		{"LOCKSMITH_PASSWORD", "the password at an FTP server, where no profile says where to find it; run's command does not see it"},
+		{"LOCKSMITH_PASSWORD", "the password at a server, if no profile says where it is; run's command does not see it"},
+		{"LOCKSMITH_SSH, LOCKSMITH_CERTIFICATE", "if no profile has ssh or certificate: the command that connects to servers of sftp:, and the file with our certificate and its key for etcd:"},
 		{"AWS_PROFILE, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, …", "how to get at object stores, as for all programs for them"},
 		{"NETRC", "the file to look passwords up in, instead of ~/.netrc"},
 		{"XDG_CONFIG_HOME", "where the profiles are: in locksmith/profiles.toml below it, instead of ~/.config"},
