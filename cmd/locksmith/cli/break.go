@@ -29,20 +29,20 @@ func (a *app) breakLock() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "break [flags] LOCK --id ID",
 		Short: "Take a lock from one who holds it or waits for it",
-		Long: whichOfThree + "Take LOCK from the holder, or the waiter, whose id is, or begins with, ID. Without\n" +
-			"--id and --force the command is status: it shows who is there. The id names one acquisition:\n" +
-			"who took the lock meanwhile is not hit. One that lives, or may live, is left alone unless there is --force: one whose helper\n" +
-			"or parent runs on this machine, one whose heartbeat moves, and one that you hold yourself.\n" +
-			"Where no proof can be had its heartbeat is watched until its lease is over, as a waiter for\n" +
-			"the lock would; for how long tries and looks of yours have seen it silent counts. With\n" +
-			"--force nothing is watched: a holder that lives learns of it at its next heartbeat, until\n" +
-			"then the lock has two holders, and the command says how long that may take. With\n" +
-			"--force and without --id, what has no id is removed after a question, such as the empty\n" +
-			"file that flock(1) left at a local: lock. A lock of flock: is the kernel's, which no command\n" +
-			"takes from a process: who has it is told, and what ends that. Where something stays beside the lock (nfs:, sftp:, s3:, etcd:, and\n" +
-			"?style=dir) a note is kept of who broke a holder, on which host, when, with --force or not,\n" +
-			"and --reason: the holder that lost the lock and status tell of it. The exit status is 75 if\n" +
-			"it was left alone, and 79 if nobody there has this id any more.",
+		Long: whichOfThree + "Break the holder, or the waiter, whose id is, or begins with, ID. An id names one acquisition:\n" +
+			"whoever took the lock meanwhile is not hit. Without --id and --force the command is status: it\n" +
+			"shows who is there.\n" +
+			"Without --force a holder is left alone if its helper or parent runs on this machine, if its\n" +
+			"heartbeat moves, or if you are the holder. If nothing proves that it is dead, break watches its\n" +
+			"heartbeat until its lease is over, as a waiter would; earlier tries and looks of yours count.\n" +
+			"With --force break does not watch. A holder that lives learns of that at its next heartbeat. Until\n" +
+			"then the lock has two holders, and break says how long that may take. With --force and without\n" +
+			"--id break asks, and removes what has no id, such as the empty file that flock(1) left at a local:\n" +
+			"lock. It cannot take a lock of flock: from a process, for that is the kernel's: it says who has\n" +
+			"it, and what ends that.\n" +
+			"With nfs:, sftp:, s3:, etcd: and ?style=dir a note stays: who broke a holder, on which host, when,\n" +
+			"with --force or not, and --reason. The holder that lost the lock shows it, and so does status. The\n" +
+			"exit status is 75 if the holder was left alone, and 79 if nobody there has this id any more.",
 		Example: "  locksmith break nfs:/shared/locks/billing\n" +
 			"  locksmith break nfs:/shared/locks/billing --id 52b5c646f8a94c0e9a1f0f4b7d1c2e3a",
 	}
@@ -51,7 +51,7 @@ func (a *app) breakLock() *cobra.Command {
 	f.StringVar(&b.id, "id", "", "whom to break, as shown without --id; its first characters suffice, 4 at least")
 	b.leftBy = flags.Number{Least: 1, Most: process.MaxPID}
 	f.Var(&b.leftBy, "left-by", "only if its helper is dead and held it for the process `pid`, which has stopped its work (for that process's use)")
-	f.BoolVar(&b.force, "force", false, "also one that lives, at once")
+	f.BoolVar(&b.force, "force", false, "break also a holder that lives, at once")
 	f.Var(flags.Duration(&b.watch), "watch", "how long to watch its heartbeat at most; what needs more stays (default: until its lease is over)")
 	f.StringVar(&b.reason, "reason", "", "why, as a `text` of 200 bytes at most, for the note beside the lock and for --events")
 	f.Var(&b.events, "events", "append that it was broken to this file, as a line of JSON, or to descriptor N: fd:N (see also timeline)")

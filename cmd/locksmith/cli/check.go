@@ -25,13 +25,13 @@ func (a *app) check() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check [flags] LOCK --token N",
 		Short: "Find out whether a fencing token is the newest",
-		Long: "Exit with 0 if N is the newest fencing token of LOCK, and say nothing: nobody has got the\n" +
-			"lock since. Otherwise say why not; the status is 79 if N is not the newest. For scripts that\n" +
-			"guard what a lock protects. Somebody may get the lock right after this: where it is possible,\n" +
-			"hand N to the place that is written to, and let that refuse smaller ones. Tokens have\n" +
-			kindsWithTokens + ". To be sure, it makes a\n" +
-			"directory beside the lock and removes it, for which this user needs the right; of s3: it\n" +
-			"lists the objects, and makes none.",
+		Long: "Exit with 0, and say nothing, if N is the newest fencing token of LOCK: nobody has got the lock\n" +
+			"since. Otherwise say why not; the exit status is 79 if N is not the newest. For scripts that write\n" +
+			"under a lock. Somebody may get the lock right after this: where it is possible, hand N to what is\n" +
+			"written to, and let that refuse smaller ones.\n" +
+			"Tokens have " + kindsWithTokens + ".\n" +
+			"To see the newest, check makes a directory beside the lock and removes it, for which this user\n" +
+			"needs the right. With s3: it lists the objects, and makes none.",
 		Example: "  locksmith check nfs:/shared/locks/billing --token \"$LOCKSMITH_TOKEN\"",
 	}
 	r.Add(c, a.self)

@@ -48,21 +48,21 @@ func (a *app) list() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list [flags] PLACE…",
 		Short: "Show all locks in a directory, and who has them",
-		Long: "Show the locks in PLACE and below it. PLACE is the address of a directory, for the locks of\n" +
-			"one kind: local:/dir, link:/dir, mkdir:/dir, nfs:/dir, sftp://host/dir, ftp://host/dir,\n" +
-			"s3://bucket/dir, and ftp://host/ for where the log in leads; or the path of one, for those of\n" +
-			"all kinds on file systems. Of one lock alone tells status. With -o the list is written to a file, which it\n" +
-			"replaces at once and whole, also if some place could not be looked at.\n\n" +
-			"Locks are known by what locksmith writes into them. With local: and link: also files that hold\n" +
-			"a pid and nothing else are shown; with mkdir:, ftp: and ftps: also empty directories, which\n" +
-			"somebody unknown holds, unless there is ?style=dir. Symbolic links are not followed. Free\n" +
-			"locks are shown where something of them stays, and no --where or other filter was given.\n\n" +
-			"--where compares KEY with VALUE: KEY=VALUE, KEY!=VALUE, and <, >, <=, >=. KEY is user, host,\n" +
-			"id, mode, state (held or waiting), verdict (alive, stopped, dead, left over or unknown), pid, token, age, heartbeat,\n" +
-			"lease, or else a key of --meta, which meta.KEY always is. Ages and the like are durations, pid\n" +
-			"and token are numbers; metadata is compared as two numbers or two durations (90s, 7d) if\n" +
-			"both are, and else as text. What somebody has no value for only matches !=. Who is shown must\n" +
-			"match each --where.\n\n" +
+		Long: "Show the locks in PLACE and below it. PLACE is a path, for the locks of all kinds on file systems,\n" +
+			"or the address of a directory, for those of one kind: local:/dir, flock:/dir, link:/dir,\n" +
+			"mkdir:/dir, nfs:/dir, sftp://host/dir, ftp://host/dir (ftp://host/ is where the log in leads),\n" +
+			"s3://bucket/dir, etcd://host/dir. For one lock alone there is status. With -o the list replaces a\n" +
+			"file at once and whole, also if some place could not be looked at.\n\n" +
+			"Locks are known by what locksmith writes into them. local: and link: also show files that hold a\n" +
+			"pid and nothing else; mkdir:, ftp: and ftps: without ?style=dir also show empty directories, whose\n" +
+			"holder is unknown. Symbolic links are not followed. A free lock is shown if something of it stays,\n" +
+			"and if no --where or other filter was given.\n\n" +
+			"--where compares KEY with VALUE: KEY=VALUE, KEY!=VALUE, and <, >, <=, >=. KEY is user, host, id,\n" +
+			"mode, state (held or waiting), verdict (alive, stopped, dead, left over or unknown), pid, token,\n" +
+			"age, heartbeat, lease, or else a key of --meta (always as meta.KEY). Ages and the like are\n" +
+			"durations (90s, 7d), pid and token are numbers. Metadata is compared as numbers or durations if\n" +
+			"both sides are, else as text. A holder without a value matches != only. With several --where all\n" +
+			"must match.\n\n" +
 			"On a terminal there is a line for each lock, elsewhere one for each holder and waiter, with all\n" +
 			"that is known. What could not be looked at is told on standard error, and decides the exit status.",
 		Example: "  locksmith list /var/lock\n" +

@@ -36,27 +36,27 @@ func (a *app) runAs(o *running) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run [flags] LOCK… -- COMMAND [ARG…]",
 		Short: "Run a command while holding a lock",
-		Long: "Acquire LOCK, or several together, run COMMAND, release LOCK, and exit as COMMAND did (128+n after\n" +
-			"signal n). If the lock is lost, COMMAND and its descendants are ended first; so they are\n" +
-			"after the time of --max-hold, and the exit status is 124.\n" +
-			"With --once-per a COMMAND that succeeded (0) is put on record in the lock's place, before\n" +
-			"the lock is released. A run that gets the lock less than that time after the success does\n" +
-			"not start its COMMAND: it releases the lock, and exits with 0.\n" +
-			"COMMAND dies with locksmith (but not what it started, nor a program in it that is set-uid or\n" +
-			"changes its user; on Linux these keep the lock after a kill -9, unless they close what they\n" +
-			"inherit, until a waiter's lease is over), and finds LOCKSMITH_LOCK, LOCKSMITH_ID and, where\n" +
-			"there is one, LOCKSMITH_TOKEN in its environment, but not the password. Of several locks\n" +
-			"they are lists: of lines, and of values with commas between. Before a LOCK, shared: or\n" +
-			"exclusive: sets its mode. With --any it is one of them, whichever is free first.\n" +
-			"With --ask a line of shell decides after each refusal how to wait. It finds LOCKSMITH_BUSY, who\n" +
-			"has the lock in words, LOCKSMITH_TRIES, LOCKSMITH_WAITED_MS, LOCKSMITH_LOCK and, as far as they\n" +
-			"are known, LOCKSMITH_HOLDER, LOCKSMITH_HOLDER_PID, _HOST and _USER in its environment.\n\n" +
-			"Signals are passed on to COMMAND, whose end decides. While a job is stopped (Ctrl-Z)\n" +
+		Long: "Acquire LOCK, run COMMAND, release LOCK, and exit as COMMAND did (128+n after signal n). If the\n" +
+			"lock is lost, end COMMAND and its descendants, and exit with 79; after the time of --max-hold end\n" +
+			"them, too, and exit with 124.\n" +
+			"Several LOCKs are taken all or none, and shared: or exclusive: before a LOCK sets its mode. With\n" +
+			"--any it is one of them, whichever is free first.\n" +
+			"COMMAND finds LOCKSMITH_LOCK, LOCKSMITH_ID and, where there is one, LOCKSMITH_TOKEN in its\n" +
+			"environment, but no password. Of several locks these are lists: of lines, and of values with\n" +
+			"commas between.\n" +
+			"With --once-per a success of COMMAND (0) is put down beside the lock before it is released. A run\n" +
+			"that finds a success younger than that does not start its COMMAND, and exits with 0.\n" +
+			"With --ask a line for the shell decides after each refusal how to wait. Its environment has\n" +
+			"LOCKSMITH_BUSY (who has the lock), LOCKSMITH_TRIES, LOCKSMITH_WAITED_MS, LOCKSMITH_LOCK and, as\n" +
+			"far as they are known, LOCKSMITH_HOLDER, LOCKSMITH_HOLDER_PID, _HOST and _USER.\n\n" +
+			"Signals are passed on to COMMAND, and run ends when COMMAND does. While a job is stopped (Ctrl-Z)\n" +
 			"its lock has no heartbeats: if that takes longer than the lease, fg ends COMMAND.\n" +
-			"What COMMAND leaves running when it ends goes on without the lock; with the lock of flock:,\n" +
-			"which it inherits, unless there is -o. With -F, and one such lock, run becomes COMMAND, as exec\n" +
-			"does, and nothing of it stays. Then a COMMAND that closes what it inherits, as ssh and sudo do,\n" +
-			"lets the lock go; without -F run keeps it.",
+			"What COMMAND leaves running does not keep the lock, except that of flock:, unless there is -o. If\n" +
+			"run is killed with -9, COMMAND dies, too, but not what it started, nor a program that is set-uid\n" +
+			"or changes its user. On Linux these then keep the lock until a waiter's lease is over (flock:\n" +
+			"until they end), unless they close what they inherit.\n" +
+			"With -F, and one lock of flock:, run becomes COMMAND, as exec does. Then a COMMAND that closes\n" +
+			"what it inherits, as ssh and sudo do, loses the lock.",
 		Example: "  locksmith run local:/var/lock/billing -- ./nightly-billing\n" +
 			"  locksmith run -n local:/var/lock/stock -c 'cd /srv/stock && ./load *.csv'",
 		Args: func(c *cobra.Command, args []string) (err error) {
@@ -75,11 +75,11 @@ func (a *app) runAs(o *running) *cobra.Command {
 	c.PreRunE = func(c *cobra.Command, _ []string) error { return become(c, locks) }
 	f := c.Flags()
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "say how long we waited for the lock, before COMMAND begins, and how long we held it")
-	f.BoolVar(&o.alone, "no-forward", false, "pass no signal on to COMMAND: who sends one sends it to COMMAND, too, as a batch system does")
+	f.BoolVar(&o.alone, "no-forward", false, "pass no signal on to COMMAND: for batch systems, which signal COMMAND themselves")
 	f.Var(flags.Duration(&o.once), "once-per", "do not run COMMAND if it succeeded under this lock less than so long ago, on whatever host")
 	f.Var(&o.skip, "skip-status", "exit `status` instead of 0 when --once-per keeps COMMAND from being run")
 	f.StringVarP(&line, "command", "c", "", "instead of -- COMMAND: a `line` for $SHELL, or /bin/sh")
-	f.BoolVarP(&o.closes, "close", "o", false, "keep the lock of flock: from COMMAND, so that what it leaves running has none; other locks it never has")
+	f.BoolVarP(&o.closes, "close", "o", false, "keep the lock of flock: from COMMAND, so that what it leaves running does not keep it (other locks COMMAND never has)")
 	f.BoolVarP(&o.becomes, "no-fork", "F", false, "become COMMAND, or say what prevents that (flock: alone); then the lock is COMMAND's to keep")
 	f.StringVar(&ask, "ask", "", "after each refusal have the shell run a `line`, which prints how to wait: PAUSE ms=N, PAUSE usual=1 ms=N or END; or nothing: its status 0 is to wait as usual, 1 to give up")
 	c.RunE = func(*cobra.Command, []string) error {

@@ -34,10 +34,10 @@ func (a *app) statusCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "status [flags] LOCK…",
 		Short: "Show who holds a lock",
-		Long: "Show for each LOCK who holds it and who waits for it. With --watch go on looking, and show\n" +
-			"it again: on a terminal in place, until Ctrl-C, and elsewhere when something else than a\n" +
-			"time has changed, until a signal comes or nobody reads it any more. A look that fails is\n" +
-			"shown, too. At an FTP server each look is a login.",
+		Long: "Show for each LOCK who holds it and who waits for it. With --watch look again and again: on a\n" +
+			"terminal show the newest look in place, until Ctrl-C; elsewhere write what changed, if it is not a\n" +
+			"time alone, until a signal comes or nobody reads it any more. A look that fails is shown, too. At\n" +
+			"an FTP server each look is a login.",
 		Example: "  locksmith status local:/var/lock/billing\n" +
 			"  locksmith status --watch nfs:/shared/locks/billing nfs:/shared/locks/stock",
 		Args: func(_ *cobra.Command, args []string) error {

@@ -32,14 +32,14 @@ func (a *app) timeline() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "timeline [flags] FILE…",
 		Short: "Draw who held locks and who waited",
-		Long: "Read FILE…, which --events of hold and run wrote (- is standard input), and draw an SVG\n" +
-			"with a row for each process under each of its locks. Lines that are no events are told of\n" +
-			"and left out; the exit status is 78 then.",
+		Long: "Read FILE…, which --events of hold and run wrote (- is standard input), and draw an SVG with a row\n" +
+			"for each process under each of its locks. Lines that are no events are left out: timeline tells of\n" +
+			"them, and exits with 78.",
 		Example: "  locksmith timeline -o billing.svg /var/log/billing.events",
 		Args:    atLeastOne("file of events"),
 	}
 	c.Flags().StringVarP(&out, "output", "o", "", "draw into this `file` (default: standard output)")
-	c.Flags().Var(&rows, "rows", "draw no more than the first processes, in so many rows")
+	c.Flags().Var(&rows, "rows", "draw so many rows at most, of the first processes")
 	c.RunE = func(_ *cobra.Command, args []string) error {
 		h := history{app: a}
 		for _, file := range args {
