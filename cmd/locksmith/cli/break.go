@@ -261,9 +261,10 @@ func (b *breaking) end(ctx context.Context, p show.Participant) error {
 	}
 	b.result.Broken = true
 	b.tell("%s: broke %s, %s\n", show.Text(b.address), protocol.CleanText(b.id, 100), p)
-	if b.force {
-		b.tellRest(p)
+	if !b.force {
+		p.Silent = max(p.Silent, p.Lease) // it was watched, unless it is proven dead
 	}
+	b.tellRest(p)
 	b.tellRecord(ctx, r)
 	return nil
 }
