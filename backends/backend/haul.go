@@ -46,7 +46,7 @@ func (e *LeftOutError) Error() string {
 
 // LeftOut returns the error of a list of this place that is not complete.
 func (n Name) LeftOut(err *LeftOutError) error {
-	return n.Failure(protocol.CannotCreate, "list the directory", err, "keep locks in a directory with less in it; of one lock tells: locksmith status")
+	return n.Failure(protocol.CannotCreate, "list the directory", err, "keep locks in a directory with less in it; for one lock: locksmith status")
 }
 
 // A Haul counts what one listing has brought so far. The zero Haul counts for a walk through many

@@ -81,7 +81,7 @@ func (t FileTree) fail(path string, err error) error {
 	e := backend.FileError(string(backend.Name(t.Address).Below(path)), "list the directory", err)
 	switch {
 	case errors.Is(err, syscall.ENOTDIR):
-		e.Hint = "name a directory; of one lock tells: locksmith status"
+		e.Hint = "name a directory; for one lock: locksmith status"
 	case errors.Is(err, fs.ErrPermission):
 		e.Hint = "run it as somebody who may read there"
 	case e.BlameMount():

@@ -44,7 +44,7 @@ func (p *reaper) lookInto(ctx context.Context, e dirs.Entry) error {
 	case labels.IsScratch(e.Name):
 		p.scratch(e, at)
 	case len(inside) == 0 && e.Name == labels.LockName:
-		p.other(e, at, "with this name it may be part of a lock with ?style=dir; if it is one of its own that nobody has, remove it by hand: rmdir")
+		p.other(e, at, "its name is one that ?style=dir uses inside of a lock; if it is a lock of its own that nobody has, remove it by hand: rmdir")
 	case len(inside) == 0:
 		p.empty(e, at)
 	case slices.ContainsFunc(inside, labels.IsDirStyle):

@@ -133,7 +133,7 @@ func (b *breaking) run(ctx context.Context, lock string) error {
 	switch {
 	case len(all) == 0 && s.Error != "":
 		b.result.State = s.State
-		return b.refuse("whether anybody has it is not known: "+s.Error, "look where it may be held")
+		return b.refuse("whether anybody has it is not known: "+s.Error, "see on the host that may hold it")
 	case b.id != "":
 	case len(all) == 0:
 		b.result.State = s.State
@@ -187,7 +187,7 @@ func (b *breaking) meant(all []show.Participant) (show.Participant, error) {
 // offer shows who is there, and how to break each.
 func (b *breaking) offer(s show.Lock) error {
 	b.list(s, tellError)
-	return flags.Usagef("--id is missing or empty: it says who of those above is meant")
+	return flags.Usagef("--id is missing or empty: say with it which of those above to break")
 }
 
 // list tells who is there, as status does, and the id of each.

@@ -80,11 +80,11 @@ func ofKernel(p show.Participant, state condition.State) Answer {
 	switch {
 	case len(stopped) > 0:
 		all := strings.TrimPrefix(end, "kill ")
-		return Answer{itIsStopped + owner.Named(stopped), "no: it goes on when it is let go on; what ends it instead: kill -9 " + all, "kill -CONT " + all}
+		return Answer{itIsStopped + owner.Named(stopped), "no: it goes on when it is continued; what ends it instead: kill -9 " + all, "kill -CONT " + all}
 	case state.Condition == condition.LeftOver:
 		return Answer{who, "no: its job ended, but what that left behind may use what the lock guards", cmp.Or(end, seeByRoot)}
 	}
-	return Answer{who, "no: nobody can take it from who has it", cmp.Or(end, seeByRoot)}
+	return Answer{who, "no: nobody can take it from its holder", cmp.Or(end, seeByRoot)}
 }
 
 const seeByRoot = "find as root who has it, with: lslocks"
@@ -95,9 +95,9 @@ func ofHelper(r *owner.Record, why string, over bool) Answer {
 	e := r.Endings()
 	a := Answer{why, "no: its job still runs", e.End}
 	if len(r.Stopped()) > 0 {
-		a.Safe, a.Do = "no: its job goes on when it is let go on", e.GoOn
+		a.Safe, a.Do = "no: its job goes on when it is continued", e.GoOn
 		if over {
-			a.Safe = "no: when it is let go on its job is ended, because its lease is over"
+			a.Safe = "no: when it is continued its job is ended, because its lease is over"
 		}
 		if e.End != "" {
 			a.Safe += "; what ends it instead: " + e.End
@@ -174,7 +174,7 @@ func Ending(r *owner.Record) string {
 // mayEnd reports whether this user may send signals to the processes of a record.
 func mayEnd(r *owner.Record) bool { return os.Getuid() == 0 || r.User == request.UserName() }
 
-const itIsStopped = "it is stopped, and does nothing until it is let go on: "
+const itIsStopped = "it is stopped, and does nothing until it is continued: "
 
 // alive says that a helper lives, or is stopped.
 func alive(r *owner.Record) string {
@@ -225,12 +225,12 @@ const inTime = "no: its last sign of life is in time"
 // next says who will break somebody without anybody's doing, and when.
 func (x Adviser) next(p show.Participant) string {
 	if x.Waiters > 0 && !p.Waits {
-		return fmt.Sprintf("the first who waits breaks it when it has watched that for %v", whole(p.Lease))
+		return fmt.Sprintf("the first waiter takes the lock when it has seen no sign of life for %v", whole(p.Lease))
 	}
 	if !p.Lasting { // tries cannot remember that sign
-		return fmt.Sprintf("nobody waits; whoever waits for %v breaks it", whole(p.Lease))
+		return fmt.Sprintf("nobody waits; whoever waits for %v takes the lock", whole(p.Lease))
 	}
-	return fmt.Sprintf("nobody waits; whoever waits for %v breaks it, and so does the second of two tries so far apart by a user whose tries can remember", whole(p.Lease))
+	return fmt.Sprintf("nobody waits; whoever waits for %v takes the lock, or the second of two tries that far apart, if their user's tries can remember", whole(p.Lease))
 }
 
 // whereToLook says where to look for a helper.

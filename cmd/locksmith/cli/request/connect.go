@@ -122,7 +122,7 @@ func (c *Connect) NotAPlace(place, canonical string, err error) error {
 	}
 	return &backend.Error{Code: protocol.Usage, Lock: canonical, Op: "look for locks in profile " + p.Name,
 		Err:  fmt.Errorf("it names a lock, not a directory of locks (%s)", backend.Reason(err)),
-		Hint: fmt.Sprintf("of one lock tells: locksmith status %s; or write the directory's address: %s", p.Name, backend.ShellWord(above(canonical)))}
+		Hint: fmt.Sprintf("for one lock: locksmith status %s; or write the directory's address: %s", p.Name, backend.ShellWord(above(canonical)))}
 }
 
 // above is the address of the directory that a lock is in.

@@ -39,9 +39,9 @@ func once(h *locksmith.Helper, per time.Duration) (*locksmith.Once, error) {
 	case h.Locks != nil:
 		cause, hint = "it is for one lock, not for several", "run it again inside, for the lock that stands for the work"
 	case !keeps:
-		cause, hint = "this kind of lock keeps nothing while it is free", "use local:, nfs:, sftp:, or for mkdir: and ftp: ?style=dir"
+		cause, hint = "this kind of lock keeps nothing while it is free", "use nfs:, sftp:, s3:, etcd:, local:, flock:, or for mkdir: and ftp: ?style=dir"
 	case h.Request.Owner.Mode == sharedMode:
-		cause, hint = "who shares a lock does not do the work alone", "leave out --shared"
+		cause, hint = "others may do the work, too, if the lock is shared", "leave out --shared"
 	default:
 		return &locksmith.Once{Per: per, Keeper: keeper}, nil
 	}

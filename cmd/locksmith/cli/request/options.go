@@ -104,7 +104,7 @@ func (o *Options) check() error {
 	}
 	switch {
 	case o.maxHold == 0:
-		return errors.New("max-hold is no time at all: no limit is what holds without it")
+		return errors.New("max-hold is no time at all: leave it out to hold without a limit")
 	case o.maxHold > owner.MaxLease:
 		return fmt.Errorf("max-hold %v is more than %v", o.maxHold, owner.MaxLease)
 	}
