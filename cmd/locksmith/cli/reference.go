@@ -38,9 +38,9 @@ func ExitStatuses() []Entry {
 	}
 	all = append(all,
 		Entry{"126, 127", "run: the command cannot be run, or is not found"},
-		Entry{"128+n", "signal n ended run's command, or locksmith; but hold ends with 75 before OK, and with 0 after it " +
-			"without a pipe to a parent, and status --watch with 0 after Ctrl-C where it redraws a terminal"})
-	return append(all, Entry{"several", "of arguments that fail for different reasons the first of these decides: " + severities()})
+		Entry{"128+n", "signal n ended run's command, or locksmith; but a signal ends hold with 75 before OK, and with 0 after OK " +
+			"if it has no pipe to a parent; Ctrl-C ends status --watch with 0 on a terminal"})
+	return append(all, Entry{"several", "if arguments fail for different reasons the first of these decides: " + severities()})
 }
 
 // severities are the exit statuses, the most severe first.
@@ -65,7 +65,7 @@ func meanings() []meaning {
 		{protocol.Internal, "a fault of locksmith or the system"},
 		{protocol.CannotCreate, "the place is not fit for the lock"},
 		{protocol.Held, "held by somebody else, or the time was over (-E chooses another); hold: the parent went away, or a signal came, before OK; " +
-			"reap: something must be watched for longer than --watch; break, remove: somebody lives, or uses it"},
+			"reap: something must be watched for longer than --watch; break: the holder lives, or may live; remove: somebody uses the lock"},
 		{protocol.Permission, "no permission"},
 		{protocol.Config, "a configuration file is wrong, or there is no such profile; timeline: a line is no event, or none is"},
 		{protocol.Gone, "the lock was lost, or could not be removed; hold: or released before the parent let go; break: nobody there has this id; check: it is not the newest token"},
