@@ -30,7 +30,7 @@ func row4() []question {
 }
 
 // freedByCluster: nobody is left to tell of, or to break.
-var freedByCluster = exceptions{"the cluster itself frees the lock of who is silent for its lease": "etcd:"}
+var freedByCluster = exceptions{"the cluster itself frees the lock of a holder that is silent for its lease": "etcd:"}
 
 // whoLives is tried again: on a busy machine a holder with a short lease may get no time to beat.
 func whoLives(c *cell) (e evil) {
