@@ -110,15 +110,13 @@ func (s *session) run(err error) error {
 // otherwise the loss.
 func (s *session) keep() error {
 	next := s.confirmed + s.every
-	quiet, alarm := context.WithCancel(s.context())
-	defer alarm()
-	if h, ok := s.hold.(backend.AlarmedHold); ok {
-		go h.Alarm(quiet, alarm)
-	}
-	for {
+	quiet, hush := s.listen()
+	defer func() { hush() }()
+	for deaf := false; ; {
 		clock.Sleep(quiet, s.clock(), min(next, s.end)-s.now())
-		if quiet.Err() != nil { // one alarm is enough: a heartbeat tells what it was about
-			quiet = s.context()
+		rang := quiet.Err() != nil
+		if rang { // a heartbeat tells what it was about
+			quiet, deaf = s.context(), true
 		}
 		// Look at the clock first: this process may have been stopped, or the machine suspended. If
 		// the lock is lost by now, the client hears of it, even if it does not want the lock any more.
@@ -138,6 +136,10 @@ func (s *session) keep() error {
 		if err == nil {
 			s.helper.Client.Beat(s.now() - s.confirmed)
 			s.tend()
+			if deaf && !rang { // so there is one alarm between two heartbeats, even if each is false
+				quiet, hush = s.listen()
+				deaf = false
+			}
 		}
 		next = s.confirmed + s.every
 		if err != nil && s.context().Err() == nil {
@@ -145,6 +147,15 @@ func (s *session) keep() error {
 			next = min(s.now()+s.every/4, s.lastMoment())
 		}
 	}
+}
+
+// listen returns a context that ends when the lock's place tells that something may have become of it.
+func (s *session) listen() (quiet context.Context, alarm context.CancelFunc) {
+	quiet, alarm = context.WithCancel(s.context())
+	if h, ok := s.hold.(backend.AlarmedHold); ok {
+		go h.Alarm(quiet, alarm)
+	}
+	return quiet, alarm
 }
 
 // overdue returns the loss if MaxHold is over.
