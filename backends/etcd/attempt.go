@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
@@ -156,6 +157,7 @@ func (a *attempt) before(v view) (some []entry) {
 // win makes the lock's token known, unless the transaction that made our key did so.
 func (a *attempt) win(ctx context.Context, v view) (backend.Hold, error) {
 	h := &hold{lock: a.lock, mine: a.mine, token: uint64(a.mine.created), others: a.others}
+	h.seen.Store(v.revision)
 	key, value := a.prefix+tokenName, strconv.FormatInt(a.mine.created, 10)
 	ours := []clientv3.Cmp{there(a.mine.key, a.mine.created)}
 	//rule:token
@@ -221,18 +223,14 @@ func (a *attempt) refused(ctx context.Context, v view, err error) error {
 	return held
 }
 
-// see reads somebody's record, once, because it never changes. The cluster judges leases: we break only
-// who is proven dead.
+// see reads somebody's record. The cluster judges leases: we break only who is proven dead.
 func (l *lock) see(ctx context.Context, w *watch.Watcher, of *entry, last watch.Seen) (watch.Seen, error) {
-	if last.Record == nil {
-		kv, err := l.get(ctx, of.key)
-		if err != nil {
-			return last, err
-		}
-		of.record, of.lease = string(kv.Value), clientv3.LeaseID(kv.Lease)
-		last = l.seenBy(*of)
+	kv, _, err := l.get(ctx, of.key)
+	if err != nil {
+		return last, err
 	}
-	last.Verdict, last.Rules = l.Verdict(last.Record), nil
+	of.record, of.lease = string(kv.Value), clientv3.LeaseID(kv.Lease)
+	last = l.seenBy(*of)
 	if last.Verdict == owner.Dead {
 		last.Rules = []watch.Rule{w.Rule(last.Verdict, 0)}
 	}
@@ -249,11 +247,11 @@ func (l *lock) seenBy(e entry) watch.Seen {
 	return s
 }
 
-// holder describes for people what was seen. What nobody of ours made has no lease, and nothing ends it.
+// holder describes for people what was seen. Nothing ends a key without a lease, unless one of ours does.
 func (l *lock) holder(s watch.Seen, e entry) backend.Holder {
 	h := s.Holder(l.Today())
-	if h.Record == nil && e.lease == clientv3.NoLease {
-		h.Blocked, h.Advice = true, "somebody else made its key: make sure that nobody needs it, and then remove it: locksmith break --force --id "+e.id+" "+backend.ShellWord(string(l.Name))
+	if e.lease == clientv3.NoLease && h.Verdict != owner.Alive && h.Verdict != owner.Dead {
+		h.Blocked, h.Advice = true, "its key has no lease, so it was made by hand: make sure that nobody needs it, and then remove it: locksmith break --force --id "+e.id+" "+backend.ShellWord(string(l.Name))
 	}
 	return h
 }
@@ -301,6 +299,8 @@ type hold struct {
 	token   uint64
 	others  watch.Others[entry] // for Tend only
 	leaving bool                // a request that revokes our lease was sent
+	seen    atomic.Int64        // the last revision at which our key was seen there
+	bare    bool                // somebody wrote our key anew, and it does not end with our lease
 	tended  int
 }
 
@@ -319,9 +319,13 @@ func (h *hold) Heartbeat(ctx context.Context) error {
 // held looks whether the lock still is ours.
 func (h *hold) held(ctx context.Context, op string) error {
 	//rule:read
-	kv, err := h.get(ctx, h.mine.key)
+	kv, revision, err := h.get(ctx, h.mine.key)
 	if err == nil && kv.CreateRevision != h.mine.created {
 		err = errAbsent
+	}
+	if err == nil {
+		h.seen.Store(revision)
+		h.bare = kv.Lease != int64(h.mine.lease)
 	}
 	return h.gone(ctx, op, err)
 }
@@ -343,6 +347,11 @@ func (h *hold) Release(ctx context.Context) error {
 		if err := h.held(ctx, "remove our key"); err != nil {
 			return err
 		}
+		if h.bare {
+			if err := h.strike(ctx, h.mine); err != nil {
+				return err
+			}
+		}
 	}
 	h.leaving = true
 	return h.revoke(ctx, h.mine.lease)
@@ -359,5 +368,5 @@ func (h *hold) Tend(ctx context.Context) error {
 
 // Alarm implements backend.AlarmedHold.
 func (h *hold) Alarm(ctx context.Context, wake func()) {
-	h.watch(ctx, h.mine.key, h.mine.created, wake)
+	h.watch(ctx, h.mine.key, h.seen.Load(), wake)
 }

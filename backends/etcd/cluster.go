@@ -31,7 +31,11 @@ type cluster struct {
 	access   backend.Access
 	member   string        // the one to ask; "": all that the address names
 	patience time.Duration // for one request; 0: usualPatience
+	*line
+}
 
+// A line is a connection to each member, which all who ask share. It ends when nobody has asked for a while.
+type line struct {
 	mu     sync.Mutex
 	client *clientv3.Client // nil: not connected yet
 }
@@ -40,6 +44,7 @@ const (
 	usualPatience = 10 * time.Second
 	idle, answer  = 10 * time.Second, 3 * time.Second // a connection that is silent is asked whether it lives; the library allows no less
 	lastPause     = 3 * time.Second                   // before a member is connected to again
+	unused        = time.Minute                       // is how long a connection stays that no request and no watch uses
 )
 
 func (c *cluster) members() []string {
@@ -73,7 +78,7 @@ func (c *cluster) connect(ctx context.Context, hosts []string) (*clientv3.Client
 	}
 	pauses := grpcbackoff.DefaultConfig
 	pauses.BaseDelay, pauses.MaxDelay = lastPause/30, lastPause
-	o.DialOptions = []grpc.DialOption{grpc.WithConnectParams(grpc.ConnectParams{Backoff: pauses, MinConnectTimeout: answer}),
+	o.DialOptions = []grpc.DialOption{grpc.WithIdleTimeout(unused), grpc.WithConnectParams(grpc.ConnectParams{Backoff: pauses, MinConnectTimeout: answer}),
 		grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, q, a any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, options ...grpc.CallOption) error {
 			return invoke(ctx, method, q, a, conn, append(options, grpc.WaitForReady(false))...) // tells at once, and why
 		})}
@@ -97,14 +102,14 @@ func (c *cluster) connected(ctx context.Context) (_ *clientv3.Client, err error)
 // within is the lock for requests that serve a lease: one that a member does not answer leaves time for
 // another.
 func (l *lock) within(lease time.Duration) *lock {
-	apart := l.apart()
-	apart.patience = min(usualPatience, max(owner.BeatsEvery(lease), time.Second))
-	return &lock{l.Env, apart, l.prefix}
+	c := *l.cluster
+	c.patience = min(usualPatience, max(owner.BeatsEvery(lease), time.Second))
+	return &lock{l.Env, &c, l.prefix}
 }
 
-// apart is the same cluster over a connection of its own.
+// apart is the same cluster over connections of its own.
 func (c *cluster) apart() *cluster {
-	return &cluster{Name: c.Name, address: c.address, access: c.access}
+	return &cluster{Name: c.Name, address: c.address, access: c.access, line: new(line)}
 }
 
 // ask sends a request, and sends it to the next member if one does not answer: each may be executed more
@@ -140,15 +145,16 @@ func (c *cluster) transact(ctx context.Context, op string, conditions []clientv3
 // errAbsent says that a key is not there.
 var errAbsent = errors.New("the key is not there")
 
-func (c *cluster) get(ctx context.Context, key string) (*mvccpb.KeyValue, error) {
+// get reads a key, and returns the revision at which it did.
+func (c *cluster) get(ctx context.Context, key string) (*mvccpb.KeyValue, int64, error) {
 	r, err := c.transact(ctx, "read a key", nil, []clientv3.Op{clientv3.OpGet(key)}, nil)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if all := r.Responses[0].GetResponseRange().Kvs; len(all) > 0 {
-		return all[0], nil
+		return all[0], r.Header.Revision, nil
 	}
-	return nil, errAbsent
+	return nil, 0, errAbsent
 }
 
 // grant gets a lease of so many whole seconds, or of more.
@@ -180,18 +186,20 @@ func (c *cluster) revoke(ctx context.Context, id clientv3.LeaseID) error {
 	return err
 }
 
-// strike removes somebody's key, with the lease. Both name one acquisition. Its error is ErrGone if it is not there.
+// strike removes somebody's key, and nothing else that may be under its lease. It names one acquisition. Its
+// error is ErrGone if that is not there.
 func (c *cluster) strike(ctx context.Context, e entry) error {
-	kv, err := c.get(ctx, e.key) // a look without records need not tell of leases
-	switch {
-	case errors.Is(err, errAbsent), err == nil && kv.CreateRevision != e.created:
-		return backend.ErrGone
-	case err != nil:
+	sent := 0
+	err := c.ask(ctx, "remove a key", func(ctx context.Context, client *clientv3.Client) error {
+		r, err := client.Txn(ctx).If(there(e.key, e.created)).Then(clientv3.OpDelete(e.key)).Commit()
+		if sent++; err == nil && !r.Succeeded && sent == 1 { // later it may be us who removed it
+			err = errAbsent
+		}
 		return err
-	case kv.Lease != 0:
-		return c.revoke(ctx, clientv3.LeaseID(kv.Lease))
+	})
+	if errors.Is(err, errAbsent) {
+		return backend.ErrGone
 	}
-	_, err = c.transact(ctx, "remove a key", []clientv3.Cmp{there(e.key, e.created)}, []clientv3.Op{clientv3.OpDelete(e.key)}, nil)
 	return err
 }
 

@@ -15,7 +15,9 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/finder"
 	"locksmith/backends/owner"
+	"locksmith/backends/servers"
 	"locksmith/backends/shelf"
+	"locksmith/protocol"
 )
 
 // A lock is the keys below one prefix. It implements backend.Backend.
@@ -38,7 +40,7 @@ func Open(a backend.Address, access backend.Access) (backend.Backend, error) {
 	if prefix != "" && !strings.HasSuffix(prefix, "/") {
 		prefix += "/"
 	}
-	return &lock{owner.NewEnv(), &cluster{Name: a.Name(), address: a, access: access}, prefix}, nil
+	return &lock{owner.NewEnv(), &cluster{Name: a.Name(), address: a, access: access, line: new(line)}, prefix}, nil
 }
 
 // Key is what is the same for all spellings of a lock's address. All users of a cluster see the same
@@ -131,6 +133,17 @@ func (v view) find(id string) int {
 	return slices.IndexFunc(v.line, func(e entry) bool { return e.id == id })
 }
 
+// entry returns the entry of a hold of ours, or of one that has its id.
+func (v view) entry(held backend.Hold) (e entry, ok bool) {
+	if i := v.find(held.ID()); i >= 0 {
+		e, ok = v.line[i], true
+	}
+	if h, ours := held.(*hold); ours {
+		return h.mine, ok && e.created == h.mine.created
+	}
+	return e, ok
+}
+
 // holding is how many at the head of the line have the lock.
 func (v view) holding() int {
 	n := slices.IndexFunc(v.line, func(e entry) bool { return e.mode == exclusive })
@@ -200,12 +213,16 @@ func (l *lock) OnShelf(ctx context.Context, held backend.Hold, use func(shelf.Sh
 			return nil, err
 		}
 		same := []clientv3.Cmp{clientv3.Compare(clientv3.ModRevision(l.prefix+shelfName), "=", v.shelved)}
-		if h, ok := held.(*hold); ok { // who has lost the lock records no success
-			same = append(same, there(h.mine.key, h.mine.created))
+		if held != nil { // who has lost the lock records no success
+			ours, ok := v.entry(held)
+			if !ok {
+				return nil, l.Gone(op, "somebody broke the lock, or its lease was over")
+			}
+			same = append(same, there(ours.key, ours.created))
 		}
 		r, err := l.transact(ctx, op, same, []clientv3.Op{clientv3.OpPut(l.prefix+shelfName, string(after))}, nil)
 		if err == nil && !r.Succeeded {
-			err = backend.Again(l.Gone(op, "others wrote there meanwhile, or broke the lock"))
+			err = backend.Again(l.Failure(protocol.Unreachable, op, errors.New("others wrote there meanwhile"), servers.TryAgain))
 		}
 		return nil, err
 	})
@@ -214,23 +231,25 @@ func (l *lock) OnShelf(ctx context.Context, held backend.Hold, use func(shelf.Sh
 
 // Remove implements backend.Remover. Nothing stays, and tokens rise all the same.
 func (l *lock) Remove(ctx context.Context, held backend.Hold) error {
-	h := held.(*hold)
 	v, err := l.look(ctx, clientv3.WithKeysOnly())
 	if err != nil {
 		return err
 	}
-	alone := []clientv3.Cmp{there(h.mine.key, h.mine.created)} // nobody has come since
+	ours, ok := v.entry(held)
+	alone := []clientv3.Cmp{there(ours.key, ours.created)} // nobody has come since
 	for _, mode := range []string{exclusive, shared} {
 		alone = append(alone, clientv3.Compare(clientv3.CreateRevision(l.prefix+mode).WithPrefix(), "<", v.revision+1))
 	}
-	if len(v.line) > 1 {
+	if !ok {
+		err = l.Gone("remove the lock's keys", "it is ours no more")
+	} else if len(v.line) > 1 {
 		err = l.InUse("somebody came meanwhile")
 	} else if r, failed := l.transact(ctx, "remove the lock's keys", alone, []clientv3.Op{clientv3.OpDelete(l.prefix + tokenName), clientv3.OpDelete(l.prefix + shelfName)}, nil); failed != nil {
 		err = failed
 	} else if !r.Succeeded {
 		err = l.InUse("somebody came meanwhile")
 	}
-	return cmp.Or(h.Release(ctx), err)
+	return cmp.Or(held.Release(ctx), err)
 }
 
 // Search implements finder.Place. There are no directories. So all keys are listed, in pages, and those

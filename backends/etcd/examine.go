@@ -105,7 +105,7 @@ func (x *examiner) rights(ctx context.Context) error {
 	seen := make(chan struct{})
 	go x.watch(gone, x.own+"key", made, func() { close(seen) })
 	<-seen
-	_, absent := x.get(ctx, x.own+"key")
+	_, _, absent := x.get(ctx, x.own+"key")
 	if err := x.renew(ctx, x.lease); err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (x *examiner) neighbours(ctx context.Context) error {
 		if len(own) > 16 || strings.Trim(own, "0123456789abcdef") != "" {
 			continue
 		}
-		if seen, err := x.get(ctx, string(kv.Key)); err == nil && seen.Lease != 0 && own == fmt.Sprintf("%x", seen.Lease) {
+		if seen, _, err := x.get(ctx, string(kv.Key)); err == nil && seen.Lease != 0 && own == fmt.Sprintf("%x", seen.Lease) {
 			x.tell.Weak(name, "key "+backend.Quoted(string(kv.Key))+" is as etcdctl lock makes them: it does not exclude us, nor we it", "give each tool a prefix of its own")
 			return nil
 		}

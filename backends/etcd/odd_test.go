@@ -1,0 +1,182 @@
+//go:build linux
+
+package etcd
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"locksmith/backends/backend"
+	"locksmith/backends/owner"
+	"locksmith/backends/shelf"
+	"locksmith/protocol"
+	"locksmith/test/backendtest"
+	"locksmith/test/etcdserver"
+)
+
+// take takes a lock that is free.
+func take(t *testing.T, l *lock) *hold {
+	t.Helper()
+	a, err := l.Attempt(backendtest.Request())
+	backendtest.MustWork(t, err)
+	return backendtest.MustHold(t, a).(*hold)
+}
+
+// TestAlarmAfterCompaction: an alarm that broke begins anew after a heartbeat, and then lasts until the
+// key is gone.
+func TestAlarmAfterCompaction(t *testing.T) {
+	c := etcdserver.Start(t, etcdserver.Options{})
+	address := fresh(c)
+	h := take(t, mustOpen(t, address))
+	rings := func() chan struct{} {
+		rang := make(chan struct{})
+		go h.Alarm(t.Context(), func() { close(rang) })
+		return rang
+	}
+	for range 3 {
+		c.Put(t, "elsewhere", "")
+	}
+	r, err := c.Client().Get(t.Context(), "elsewhere")
+	backendtest.MustWork(t, err)
+	_, err = c.Client().Compact(t.Context(), r.Header.Revision)
+	backendtest.MustWork(t, err)
+	<-rings() // nobody can tell any more
+	backendtest.MustStillHold(t, h)
+	rang := rings()
+	select {
+	case <-rang:
+		t.Error("after a heartbeat the alarm rings for nothing")
+	case <-time.After(time.Second / 2):
+	}
+	removeEntries(t, c, h.prefix)
+	<-rang
+	backendtest.MustFail(t, h.Heartbeat(t.Context()), protocol.Gone, "")
+}
+
+// TestStrikeAlone: what is removed of somebody else is the key of the lock, whatever is under its lease.
+func TestStrikeAlone(t *testing.T) {
+	c := etcdserver.Start(t, etcdserver.Options{})
+	l, id := mustOpen(t, fresh(c)), owner.NewID()
+	lease, err := c.Client().Grant(t.Context(), 60)
+	backendtest.MustWork(t, err)
+	for _, key := range []string{l.prefix + exclusive + id, "service/web1"} {
+		_, err := c.Client().Put(t.Context(), key, "theirs", clientv3.WithLease(lease.ID))
+		backendtest.MustWork(t, err)
+	}
+	backendtest.MustWork(t, backend.Break(t.Context(), l, l.Name, backend.Holder{ID: id}))
+	if left := entries(t, c, l.prefix); len(left) > 0 {
+		t.Errorf("the lock is not broken: %q", left)
+	}
+	if got := c.Keys(t, "service/"); len(got) != 1 {
+		t.Errorf("of another program's keys under the same lease there are %q", got)
+	}
+	backendtest.MustFail(t, backend.Break(t.Context(), l, l.Name, backend.Holder{ID: id}), protocol.Gone, "")
+}
+
+// TestByHand: a key that somebody made by hand, without a lease, is told as what nothing ends, whatever
+// is in it.
+func TestByHand(t *testing.T) {
+	c := etcdserver.Start(t, etcdserver.Options{})
+	elsewhere := backendtest.Request().Owner
+	elsewhere.ID, elsewhere.Acquired = owner.NewID(), time.Now()
+	elsewhere.Place.Host, elsewhere.Place.Boot = "elsewhere", "elsewhere"
+	record, err := elsewhere.Format()
+	backendtest.MustWork(t, err)
+	for what, value := range map[string]string{"a record": record, "none": ""} {
+		t.Run(what, func(t *testing.T) {
+			address := fresh(c)
+			l := mustOpen(t, address)
+			c.Put(t, l.prefix+exclusive+elsewhere.ID, value)
+			err := try(t, address, backend.Access{})
+			if held, ok := errors.AsType[*backend.HeldError](err); !ok || !held.Holder.Blocked || !strings.Contains(err.Error(), "break --force --id "+elsewhere.ID) {
+				t.Errorf("a try says %v", err)
+			}
+			if r, err := l.Read(t.Context()); err != nil || len(r.Holders) != 1 || !r.Holders[0].Blocked {
+				t.Errorf("status says %+v, %v", r, err)
+			}
+		})
+	}
+	t.Run("over the key of a holder", func(t *testing.T) {
+		h := take(t, mustOpen(t, fresh(c)))
+		c.Put(t, h.mine.key, "by hand")
+		backendtest.MustStillHold(t, h)
+		backendtest.MustRelease(t, h)
+		if left := entries(t, c, h.prefix); len(left) > 0 {
+			t.Errorf("its release leaves %q", left)
+		}
+	})
+}
+
+// another is a hold that is not of this package's own type.
+type another struct{ backend.Hold }
+
+// TestShelf: a holder that loses a race writes nothing, and does not hear that it has lost the lock. Any
+// hold with its id will do.
+func TestShelf(t *testing.T) {
+	c := etcdserver.Start(t, etcdserver.Options{})
+	l := mustOpen(t, fresh(c))
+	h := take(t, l)
+	races := 0
+	write := func(held backend.Hold, races func()) error {
+		return l.OnShelf(t.Context(), held, func(s shelf.Shelf) error {
+			races()
+			return s.Write(t.Context(), "test", &shelf.Slip{Name: "broken.test", Text: "ours\n"})
+		})
+	}
+	lose := func() {
+		races++
+		c.Put(t, l.prefix+shelfName, strings.Repeat(" ", races)+"{}")
+	}
+	if err := write(h, lose); errors.Is(err, backend.ErrGone) || !backend.Passes(err) || races != backend.Races {
+		t.Errorf("after %d lost races: %v", races, err)
+	}
+	for _, held := range []backend.Hold{nil, h, another{h}} {
+		backendtest.MustWork(t, write(held, func() {}))
+		c.Remove(t, l.prefix+shelfName)
+	}
+	backendtest.MustRelease(t, h)
+	for _, held := range []backend.Hold{h, another{h}} {
+		backendtest.MustFail(t, write(held, func() {}), protocol.Gone, "")
+		backendtest.MustFail(t, l.Remove(t.Context(), held), protocol.Gone, "")
+	}
+	if keys := c.Keys(t, l.prefix); len(keys) != 1 {
+		t.Errorf("who lost the lock changed what there is: %q", keys)
+	}
+	h = take(t, l)
+	backendtest.MustWork(t, l.Remove(t.Context(), another{h}))
+	if keys := c.Keys(t, l.prefix); len(keys) > 0 {
+		t.Errorf("after all was removed there are %q", keys)
+	}
+}
+
+// TestConnections: attempts for one lock share a connection.
+func TestConnections(t *testing.T) {
+	c := etcdserver.Start(t, etcdserver.Options{})
+	l := mustOpen(t, fresh(c))
+	for range 20 {
+		backendtest.MustRelease(t, take(t, l))
+	}
+	if n := connections(t, c); n > 3 { // ours, and those of the test
+		t.Errorf("20 attempts leave %d connections", n)
+	}
+}
+
+// connections is how many there are to the first member.
+func connections(t *testing.T, c *etcdserver.Cluster) int {
+	t.Helper()
+	_, port, err := net.SplitHostPort(c.Host(0))
+	backendtest.MustWork(t, err)
+	n, err := strconv.Atoi(port)
+	backendtest.MustWork(t, err)
+	table, err := os.ReadFile("/proc/self/net/tcp")
+	backendtest.MustWork(t, err)
+	return strings.Count(string(table), fmt.Sprintf(":%04X 01 ", n)) // to that port, established
+}
