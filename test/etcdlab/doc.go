@@ -7,8 +7,8 @@
 //	go test -v ./test/etcdlab -run TestFire -long -timeout 2h
 //	go test -v ./test/etcdlab -run TestFire -holds 100
 //
-// In TestFire contenders take one lock at three members, each from its address of all three. Some
-// contenders are killed with -9, and some are stopped with what they guard, for longer than their lease,
+// In TestFire contenders take one lock at three members, each from its address of all three; a third of
+// them would share it. Some contenders are killed with -9, and some are stopped with what they guard, for longer than their lease,
 // and continued. Meanwhile the leader is killed, a follower, and two members at once; each is stopped,
 // and cut off from the others by the relays of package etcdserver, while clients still reach it; and a
 // member's disk is full. Package contest judges what the contenders wrote down under the lock. Two
