@@ -1,6 +1,7 @@
 package etcd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -85,17 +86,21 @@ func (a *attempt) try(ctx context.Context) (backend.Hold, error) {
 // enter makes our key, unless it is there, and looks. By then our lease has begun in this Try. The
 // error is rpctypes.ErrLeaseNotFound if there is no such lease any more.
 func (a *attempt) enter(ctx context.Context) (v view, err error) {
+	renewed := make(chan error, 1)
 	switch {
 	case a.mine.lease == 0:
-		err = a.sign(ctx)
+		renewed <- a.sign(ctx)
 	//rule:renew
 	case a.renewed < a.began:
-		err = a.renewOurs(ctx)
+		go func() { renewed <- a.renewOurs(ctx) }()
+	default:
+		renewed <- nil
 	}
-	if err != nil {
+	if a.mine.created > 0 { // whoever sees our key after that was sent sees it under the lease
+		v, err = a.lookFirst(ctx)
+		return v, cmp.Or(<-renewed, err)
+	} else if err := <-renewed; err != nil {
 		return v, err
-	} else if a.mine.created > 0 {
-		return a.look(ctx, clientv3.WithKeysOnly())
 	}
 	put, token := clientv3.OpPut(a.mine.key, a.mine.record, clientv3.WithLease(a.mine.lease)), clientv3.OpPut(a.prefix+tokenName, "")
 	absent := []clientv3.Cmp{there(a.mine.key, 0)} // for what is executed twice
@@ -110,6 +115,23 @@ func (a *attempt) enter(ctx context.Context) (v view, err error) {
 	r, err := a.transact(ctx, "make our key", free, append([]clientv3.Op{put, token}, looks...), append([]clientv3.Op{clientv3.OpTxn(absent, []clientv3.Op{put}, nil)}, looks...))
 	if err != nil {
 		return v, err
+	}
+	return a.seen(r), nil
+}
+
+// lookFirst looks, and writes our token in the same transaction if we want the lock alone, and nobody is
+// before us. It asks so of all keys between the first and the last name of one in the line: one of others there only costs
+// the write in win.
+func (a *attempt) lookFirst(ctx context.Context) (view, error) {
+	if a.mine.mode == shared {
+		return a.look(ctx, clientv3.WithKeysOnly())
+	}
+	first := []clientv3.Cmp{there(a.mine.key, a.mine.created), clientv3.Compare(clientv3.CreateRevision(a.prefix+shared).WithRange(clientv3.GetPrefixRangeEnd(a.prefix+exclusive)), ">", a.mine.created-1)}
+	looks := a.looks(clientv3.WithKeysOnly())
+	token := clientv3.OpPut(a.prefix+tokenName, strconv.FormatInt(a.mine.created, 10))
+	r, err := a.transact(ctx, "look at the lock", first, append([]clientv3.Op{token}, looks...), looks)
+	if err != nil {
+		return view{}, err
 	}
 	return a.seen(r), nil
 }
