@@ -286,7 +286,10 @@ func (a *attempt) Wait(ctx context.Context) error {
 	if a.mine.created == 0 {
 		wake() // nobody was seen: the next Try tells
 	} else {
-		go a.watch(asleep, a.behind.key, a.revision, wake)
+		go func() {
+			_ = a.watch(asleep, a.behind.key, a.revision) // the next Try tells
+			wake()
+		}()
 	}
 	for _, r := range a.records {
 		go a.ProcessToWatch(&r).Await(asleep, wake)
@@ -390,5 +393,6 @@ func (h *hold) Tend(ctx context.Context) error {
 
 // Alarm implements backend.AlarmedHold.
 func (h *hold) Alarm(ctx context.Context, wake func()) {
-	h.watch(ctx, h.mine.key, h.seen.Load(), wake)
+	_ = h.watch(ctx, h.mine.key, h.seen.Load()) // a heartbeat tells
+	wake()
 }

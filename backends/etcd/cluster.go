@@ -215,16 +215,20 @@ func (c *cluster) sinceBeat(ctx context.Context, id clientv3.LeaseID) (ago time.
 	return ago, known && err == nil
 }
 
-// watch calls wake when a key has changed since a revision, or when nobody can tell.
-func (c *cluster) watch(ctx context.Context, key string, revision int64, wake func()) {
-	defer wake()
-	if client, err := c.connected(ctx); err == nil {
-		for r := range client.Watch(clientv3.WithRequireLeader(ctx), key, clientv3.WithRev(revision+1)) {
-			if len(r.Events) > 0 || r.Err() != nil { // such as that the revision was compacted
-				return
-			}
+// watch returns when a key has changed since a revision, or why nobody can tell.
+func (c *cluster) watch(ctx context.Context, key string, revision int64) error {
+	client, err := c.connected(ctx)
+	if err != nil {
+		return err
+	}
+	for r := range client.Watch(clientv3.WithRequireLeader(ctx), key, clientv3.WithRev(revision+1)) {
+		if len(r.Events) > 0 {
+			return nil
+		} else if err := r.Err(); err != nil { // such as that the revision was compacted
+			return c.failed(ctx, "watch a key", err)
 		}
 	}
+	return c.failed(ctx, "watch a key", errors.New("the watch ended"))
 }
 
 // hints tell what to do about errors, by what they say. What lasts somebody must correct first.

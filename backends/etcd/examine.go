@@ -68,6 +68,9 @@ func (x *examiner) members(ctx context.Context) error {
 		return err
 	}
 	x.tell.Fit("majority", "it answers, and these credentials may read below the prefix")
+	if x.address.User != "" && x.address.Options["tls"] != "yes" {
+		x.tell.Weak("password", "it is sent in the clear", "have the cluster use TLS, and add ?tls=yes")
+	}
 	return nil
 }
 
@@ -95,38 +98,48 @@ func (x *examiner) rights(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	gone, stop := context.WithTimeout(ctx, usualPatience)
+	key := x.own + "key"
+	if _, err := x.transact(ctx, "remove a key", nil, []clientv3.Op{clientv3.OpDelete(key)}, nil); err != nil {
+		return err
+	}
+	brief, stop := context.WithTimeout(ctx, usualPatience)
 	defer stop()
-	go func() {
-		if _, err := x.transact(ctx, "remove a key", nil, []clientv3.Op{clientv3.OpDelete(x.own + "key")}, nil); err != nil {
-			stop()
-		}
-	}()
-	seen := make(chan struct{})
-	go x.watch(gone, x.own+"key", made, func() { close(seen) })
-	<-seen
-	_, _, absent := x.get(ctx, x.own+"key")
+	watched := x.watch(brief, key, made)
+	_, _, absent := x.get(ctx, key)
 	if err := x.renew(ctx, x.lease); err != nil {
 		return err
 	}
-	if !errors.Is(absent, errAbsent) || gone.Err() != nil {
-		x.tell.Unfit(name, "a key that was removed is still there, or no watch told of its end", "look at what is between here and the cluster")
+	switch {
+	case absent == nil:
+		x.tell.Unfit(name, "a key that was removed is still there", "look at what is between here and the cluster")
+		return doctor.ErrEnough
+	case !errors.Is(absent, errAbsent):
+		return absent
+	case watched != nil && ctx.Err() == nil:
+		x.tell.Unfit(name, "no watch told of a key's end: "+backend.Reason(watched), "look at what is between here and the cluster")
 		return doctor.ErrEnough
 	}
 	x.tell.Fit(name, fmt.Sprintf("a key was made under a lease, watched, read and removed; the shortest lease here is %v", time.Duration(shortest.TTL)*time.Second))
 	return nil
 }
 
-// make makes a key that must not be there, and returns its revision; 0: it was there.
+// make makes a key that must not be there, and returns its revision; 0: somebody else made it. It may be
+// sent more than once, so what is in the key tells whose it is.
 func (x *examiner) make(ctx context.Context, by *lock, name string) (int64, error) {
-	r, err := by.transact(ctx, "make a key", []clientv3.Cmp{there(x.own+name, 0)}, []clientv3.Op{clientv3.OpPut(x.own+name, "", clientv3.WithLease(x.lease))}, nil)
+	key, id := x.own+name, owner.NewID()
+	r, err := by.transact(ctx, "make a key", []clientv3.Cmp{there(key, 0)}, []clientv3.Op{clientv3.OpPut(key, id, clientv3.WithLease(x.lease)), clientv3.OpGet(key)}, []clientv3.Op{clientv3.OpGet(key)})
 	if errors.Is(err, rpctypes.ErrLeaseNotFound) {
 		err = x.Failure(protocol.Unreachable, "make a key", err, "try again")
 	}
-	if err != nil || !r.Succeeded {
+	if err != nil {
 		return 0, err
 	}
-	return r.Header.Revision, nil
+	for _, kv := range r.Responses[len(r.Responses)-1].GetResponseRange().Kvs {
+		if string(kv.Value) == id {
+			return kv.CreateRevision, nil
+		}
+	}
+	return 0, nil
 }
 
 // neighbours looks for keys as other tools make them for a lock of the same name.
@@ -157,6 +170,9 @@ func (x *examiner) race(ctx context.Context) error {
 	for range racers {
 		lane := &lock{x.Env, x.apart(), x.prefix}
 		defer lane.close()
+		if _, err := lane.connected(ctx); err != nil { // one after the other: to log in costs the cluster much
+			return err
+		}
 		lanes = append(lanes, lane)
 	}
 	rounds := min(max(x.rounds, 1), most)

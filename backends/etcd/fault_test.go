@@ -144,7 +144,7 @@ func ours2(a backend.Access, change func(*backend.Access)) backend.Access {
 
 // TestUsers: who may do what, where authentication is on.
 func TestUsers(t *testing.T) {
-	c := etcdserver.Start(t, etcdserver.Options{})
+	c := etcdserver.Start(t, etcdserver.Options{Flags: []string{"--bcrypt-cost", "4"}}) // doctor logs in 34 times
 	admin := c.Client()
 	ctx := t.Context()
 	for name, role := range map[string]string{"root": "root", "alice": "locks", "bob": ""} {
@@ -193,7 +193,12 @@ func TestUsers(t *testing.T) {
 			}
 		})
 	}
-	l, err := open(as("bob@", "locks/x"), knows)
+	l, err := open(as("alice@", "locks/x"), knows)
+	backendtest.MustWork(t, err)
+	if got := examined(t, l); got.Finding != backend.Weak || !strings.Contains(got.Text, "in the clear") {
+		t.Errorf("doctor, with a password and without TLS: %+v", got)
+	}
+	l, err = open(as("bob@", "locks/x"), knows)
 	backendtest.MustWork(t, err)
 	if got := examined(t, l); got.Finding != backend.Unfit {
 		t.Errorf("doctor, without rights: %+v", got)

@@ -180,3 +180,31 @@ func connections(t *testing.T, c *etcdserver.Cluster) int {
 	backendtest.MustWork(t, err)
 	return strings.Count(string(table), fmt.Sprintf(":%04X 01 ", n)) // to that port, established
 }
+
+// TestDoctorUnanswered: that an answer is lost is no flaw of the cluster, whichever it is, even if the request
+// is then sent again to another member.
+func TestDoctorUnanswered(t *testing.T) {
+	c := etcdserver.Start(t, etcdserver.Options{})
+	examine := func(at int, after bool) int {
+		g := c.NewGate(t, at, after, func() {})
+		l := mustOpen(t, "etcd://"+g.Addr+","+c.Host(0)+"/doctor")
+		err := l.Examine(t.Context(), backend.Examination{Rounds: 1}, func(check backend.Check) {
+			if check.Finding == backend.Unfit {
+				t.Errorf("request %d, and was executed: %v: doctor finds %+v", at, after, check)
+			}
+		})
+		if err != nil && backend.CodeOf(err) != protocol.Unreachable {
+			t.Errorf("request %d, and was executed: %v: %v", at, after, err)
+		}
+		return g.Requests()
+	}
+	requests := examine(0, false)
+	for at := 1; at <= requests; at += 1 + at/12 {
+		examine(at, false)
+		examine(at, true)
+	}
+	t.Logf("%d requests go this way", requests)
+	if left := c.Keys(t, "doctor/"); len(left) > 0 {
+		t.Errorf("left: %q", left)
+	}
+}
