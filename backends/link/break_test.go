@@ -14,6 +14,7 @@ import (
 	"locksmith/backends/owner"
 	"locksmith/protocol"
 	"locksmith/test/backendtest"
+	"locksmith/test/faulty"
 )
 
 // TestDeadByProof: a holder that is proven dead is broken at once, whatever the respite by age.
@@ -262,14 +263,12 @@ func TestTwoBreakers(t *testing.T) {
 	mustHold(t, attemptOn(t, lockOn(s), deadRequest(t)))
 	a := attemptOn(t, lockOn(s), backendtest.Request())
 	var h backend.Hold
-	s.fault = func(call, name string) (error, bool) {
-		if call == "link" && strings.Contains(name, entryMark) && h == nil {
+	s.fault = func(c faulty.Call) error {
+		if c.Op == "link" && strings.Contains(c.Name, entryMark) && h == nil {
 			s.fault = nil
-			s.mu.Unlock()
 			h = mustHold(t, attemptOn(t, lockOn(s), backendtest.Request()))
-			s.mu.Lock()
 		}
-		return nil, false
+		return c.Do()
 	}
 	held := mustBeHeld(t, a)
 	if held.Holder.Record == nil || held.Holder.Record.ID != h.ID() {
@@ -289,14 +288,12 @@ func TestPausedBreaker(t *testing.T) {
 	a := attemptOn(t, lockOn(s), backendtest.Request())
 	b := attemptOn(t, lockOn(s), backendtest.Request())
 	came := false
-	s.fault = func(call, name string) (error, bool) {
-		if call == "unlink" && name == "L" && !came {
+	s.fault = func(c faulty.Call) error {
+		if c.Op == "unlink" && c.Name == "L" && !came {
 			came = true
-			s.mu.Unlock()
 			mustBeHeld(t, b)
-			s.mu.Lock()
 		}
-		return nil, false
+		return c.Do()
 	}
 	h := mustHold(t, a)
 	mustBeHeld(t, b)
@@ -314,14 +311,12 @@ func TestRevived(t *testing.T) {
 	a, wait := waiting(t, s, nil)
 	mustBeHeld(t, a)
 	wait(usualRespite)
-	s.fault = func(call, name string) (error, bool) {
-		if call == "link" && strings.Contains(name, entryMark) {
+	s.fault = func(c faulty.Call) error {
+		if c.Op == "link" && strings.Contains(c.Name, entryMark) {
 			s.fault = nil
-			s.mu.Unlock()
 			mustWork(t, h.Heartbeat(t.Context()))
-			s.mu.Lock()
 		}
-		return nil, false
+		return c.Do()
 	}
 	mustBeHeld(t, a)
 	mustWithdraw(t, a)
@@ -394,7 +389,7 @@ func TestBreakForeign(t *testing.T) {
 	if err := backendtest.BreakID(t.Context(), l, id); !errors.Is(err, backend.ErrGone) {
 		t.Errorf("another file was broken: %v", err)
 	}
-	mustWork(t, backendtest.BreakID(t.Context(), l, foreignID(fakeFS{s}.stat(s.names["L"], "L"))))
+	mustWork(t, backendtest.BreakID(t.Context(), l, foreignID(fakeFS{server: s}.stat(s.names["L"], "L"))))
 	mustBeClean(t, s)
 }
 

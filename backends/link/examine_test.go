@@ -15,6 +15,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/protocol"
+	"locksmith/test/faulty"
 )
 
 // examined returns what doctor tells, by the checks' names.
@@ -57,21 +58,21 @@ func TestExamineFindsLies(t *testing.T) {
 		{"hard links", func(s *server) { s.noLinks = unix.EPERM }},
 		{"open by a second name", func(s *server) {
 			opened := false
-			s.fault = func(call, _ string) (error, bool) {
-				if first := !opened; call == "open" && first {
+			s.fault = func(c faulty.Call) error {
+				if first := !opened; c.Op == "open" && first {
 					opened = true
-					return unix.EINVAL, false
+					return unix.EINVAL
 				}
-				return nil, false
+				return c.Do()
 			}
 		}},
 		{"heartbeat", func(s *server) { s.ticks = 0 }},
 		{"two link the same", func(s *server) {
-			s.fault = func(call, name string) (error, bool) {
-				if call == "link" && len(s.calls) > 30 {
-					delete(s.names, name) // as if the call replaced what is there
+			s.fault = func(c faulty.Call) error {
+				if c.Op == "link" && len(s.calls) > 30 {
+					delete(s.names, c.Name) // as if the call replaced what is there
 				}
-				return nil, false
+				return c.Do()
 			}
 		}},
 	} {
@@ -94,7 +95,7 @@ func TestExamineFindsLies(t *testing.T) {
 
 func TestExamineUnreachable(t *testing.T) {
 	s := newServer()
-	s.fault = func(string, string) (error, bool) { return unix.EIO, false }
+	s.fault = func(c faulty.Call) error { return unix.EIO }
 	_, err := examined(t, lockOn(s))
 	mustFail(t, err, protocol.Unreachable, "look at the server")
 	if !errors.Is(err, unix.EIO) {

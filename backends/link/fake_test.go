@@ -19,6 +19,7 @@ import (
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
 	"locksmith/test/backendtest"
+	"locksmith/test/faulty"
 )
 
 // A server is a file system in memory whose faults a test chooses.
@@ -28,9 +29,7 @@ type server struct {
 	next  uint64
 	now   time.Time // its clock
 	calls []string  // all calls that were made
-	// fault is asked before each call. With err the call fails; with done it is executed all the
-	// same. nil: nothing fails.
-	fault func(call, name string) (err error, done bool)
+	fault faulty.Hook
 	// nameNumbers: a file has another inode number under each name.
 	nameNumbers bool
 	// oneLink: a file always counts one link.
@@ -55,20 +54,21 @@ func newServer() *server {
 }
 
 // do makes a call, to which the file system answers as real ones do.
-func (s *server) do(call, name string, f func() error) error {
+func (f fakeFS) do(call, name string, make func() error) error {
+	s := f.server
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.calls = append(s.calls, call+" "+name)
 	s.now = s.now.Add(s.ticks)
-	if s.fault != nil {
-		if err, done := s.fault(call, name); err != nil {
-			if done {
-				_ = f()
-			}
-			return err
-		}
+	hook := s.fault
+	if f.hook != nil {
+		hook, s.now = f.hook, time.Now()
 	}
-	return f()
+	s.mu.Unlock()
+	return hook.Make(call, name, "", func() error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return make()
+	})
 }
 
 func (s *server) find(name string) (*inode, error) {
@@ -103,7 +103,12 @@ func (s *server) pass(d time.Duration) {
 }
 
 // fakeFS is an FS on a server.
-type fakeFS struct{ *server }
+type fakeFS struct {
+	*server
+	// hook is that of a process in a synctest bubble, whose time is the server's; nil: the server has
+	// its own time, and one fault for all.
+	hook faulty.Hook
+}
 
 func (f fakeFS) Create(name, content string) error {
 	return f.do("create", name, func() error {
@@ -202,7 +207,11 @@ func (f fakeFS) List() (names []string, err error) {
 	return names, err
 }
 
-func (f fakeFS) Await(context.Context, string, process.Process, time.Duration) {}
+func (f fakeFS) Await(ctx context.Context, _ string, _ process.Process, d time.Duration) {
+	if f.hook != nil {
+		clock.Sleep(ctx, backendtest.BubbleTime{}, d)
+	}
+}
 
 func (f fakeFS) Close() {}
 
@@ -232,7 +241,7 @@ func (f *fakeFile) Close() error { return nil }
 
 // lockOn returns a lock on a server.
 func lockOn(s *server) *Lock {
-	l := (&Lock{NewFS: func() FS { return fakeFS{s} }, Name: "L", Address: "link:/L"}).Here()
+	l := (&Lock{NewFS: func() FS { return fakeFS{server: s} }, Name: "L", Address: "link:/L"}).Here()
 	l.Polls = backoff.Config{Random: func(int64) int64 { return 0 }}
 	return l
 }

@@ -3,65 +3,80 @@
 package link
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/backend"
+	"locksmith/backends/backoff"
+	"locksmith/backends/owner"
 	"locksmith/protocol"
 	"locksmith/test/backendtest"
+	"locksmith/test/faulty"
 )
 
-// possible are the wrong answers that a server may give to a call. If the call was executed, a
+// faults are the wrong answers that a server may give to a call. If the call was executed, a
 // repeated request may find its own work. A call that failed may have been executed.
-func possible(call string, done bool) []unix.Errno {
-	unclear := []unix.Errno{unix.EIO, unix.ETIMEDOUT, unix.ESTALE, unix.EINTR}
-	switch {
-	case call == "create" && done:
-		return append(unclear, unix.EEXIST, unix.ENOSPC)
-	case call == "create":
-		return append(unclear, unix.ENOSPC, unix.EDQUOT)
-	case call == "link" && done:
-		return append(unclear, unix.EEXIST, unix.ENOENT)
-	case call == "unlink" && done:
-		return append(unclear, unix.ENOENT)
+func faults() (all []faulty.Fault) {
+	add := func(f faulty.Fault, op string, errs ...error) {
+		if op != "" {
+			f.Every, f.Spares = true, func(c faulty.Call) bool { return c.Op != op }
+		}
+		for _, f.Err = range errs {
+			all = append(all, f)
+		}
 	}
-	return unclear
+	executed := faulty.Fault{Done: true, Code: protocol.Unreachable}
+	for _, f := range []faulty.Fault{{Code: protocol.Unreachable}, executed} {
+		add(f, "", unix.EIO, unix.ETIMEDOUT, unix.ESTALE, unix.EINTR)
+	}
+	for _, f := range []faulty.Fault{{Code: protocol.CannotCreate}, {Code: protocol.CannotCreate, Done: true}} {
+		add(f, "create", unix.EEXIST, unix.ENOSPC, unix.EDQUOT)
+	}
+	add(executed, "link", unix.EEXIST, unix.ENOENT)
+	add(executed, "unlink", unix.ENOENT)
+	return all
 }
 
-// A story is one run of the test, from the making of a server to the look at what is left.
-type story struct {
-	name string
-	// before makes what exists before anything fails.
-	before func(*testing.T, *server)
-}
-
-var stories = []story{
-	{"free", func(*testing.T, *server) {}},
-	{"dead holder", func(t *testing.T, s *server) {
-		mustHold(t, attemptOn(t, lockOn(s), deadRequest(t)))
-	}},
-	{"dead breaker", func(t *testing.T, s *server) {
-		dead := deadRequest(t)
-		h := mustHold(t, attemptOn(t, lockOn(s), dead))
-		leaveChain(t, s, dead, h.ID(), 1)
-	}},
-	{"dead waiter", func(t *testing.T, s *server) {
-		h := mustHold(t, attemptOn(t, lockOn(s), backendtest.Request()))
-		mustBeHeld(t, attemptOn(t, lockOn(s), deadRequest(t)))
-		mustRelease(t, h)
-	}},
+// TestFaults lets each call of a life fail in each possible way.
+func TestFaults(t *testing.T) {
+	for _, ahead := range []bool{false, true} {
+		t.Run(fmt.Sprint("ahead: ", ahead), func(t *testing.T) {
+			faulty.Run(t, []string{"exclusive"}, faults(), func(t *testing.T) faulty.Place {
+				s := newServer()
+				lock := func(h backendtest.Host, hook faulty.Hook) faulty.Lock {
+					breaker := h.Request("exclusive").Owner
+					breaker.Helper.PID = 7                                              // which has ended by the time that anybody looks
+					polls := backoff.Range{Min: 5 * time.Second, Max: 10 * time.Second} // which keeps the number of calls small
+					return &Lock{NewFS: func() FS { return fakeFS{s, hook} }, Name: "L", Address: "link:/L", Ahead: ahead,
+						Polls: backoff.Config{Poll: polls, Quick: 1, Slow: polls},
+						Self:  func() owner.Record { return breaker }, Env: owner.Env{NewID: owner.NewID, Judge: h.Judge, Today: time.Now}}
+				}
+				return faulty.Place{
+					Lock: lock,
+					Dies: func(h backend.Hold) {
+						if ahead { // a breaker died with the holder
+							r := backendtest.NewHost("here").Request("exclusive")
+							r.Owner.Helper.PID = 7
+							leaveChain(t, s, r, h.ID(), 1)
+						}
+					},
+					Left:    s.list,
+					Unclear: backend.Unclear,
+				}
+			})
+		})
+	}
 }
 
 // leaveChain leaves what a breaker that dies leaves.
 func leaveChain(t *testing.T, s *server, r backend.Request, dead string, n int) {
 	t.Helper()
 	l := lockOn(s)
-	c, err := l.newClaim(fakeFS{s}, r.Owner)
+	c, err := l.newClaim(fakeFS{server: s}, r.Owner)
 	mustWork(t, err, c.make())
 	won, err := c.linkTo(l.entryName(dead, n))
 	mustWork(t, err)
@@ -70,124 +85,11 @@ func leaveChain(t *testing.T, s *server, r backend.Request, dead string, n int) 
 	}
 }
 
-// TestOneFault lets each call of a life fail in each possible way. Whatever happens, the lock can
-// be acquired again, others are kept out while it is held, and nothing is left.
-func TestOneFault(t *testing.T) {
-	for _, st := range stories {
-		for _, ahead := range []bool{false, true} {
-			t.Run(fmt.Sprint(st.name, ahead), func(t *testing.T) {
-				calls := oneLife(t, st, ahead, -1, 0, false)
-				for i := range calls {
-					call, _, _ := strings.Cut(calls[i], " ")
-					for _, done := range []bool{false, true} {
-						for _, errno := range possible(call, done) {
-							oneLife(t, st, ahead, i, errno, done)
-						}
-					}
-				}
-			})
-		}
-	}
-}
-
-// oneLife acquires, beats and releases, while the nth call fails.
-func oneLife(t *testing.T, st story, ahead bool, n int, errno unix.Errno, done bool) []string {
-	t.Helper()
-	s := newServer()
-	st.before(t, s)
-	s.calls = nil
-	s.fault = func(string, string) (error, bool) {
-		if len(s.calls)-1 == n {
-			return errno, done
-		}
-		return nil, false
-	}
-	l := lockOn(s)
-	l.Ahead = ahead
-	problem := func(format string, args ...any) {
-		t.Helper()
-		t.Errorf("%s\nwhen call %d (of the last line, if no more follow) fails with %v, executed: %v; the calls are\n%s", fmt.Sprintf(format, args...), n, errno, done, strings.Join(s.calls, "\n"))
-	}
-	h, err := persist(t, l)
-	if err != nil {
-		problem("the lock is never acquired: %v", err)
-		return nil
-	}
-	if err := again(func() error { return h.Heartbeat(t.Context()) }); err != nil {
-		problem("Heartbeat fails, though tried again: %v", err)
-	}
-	s.fault, n = nil, -1
-	mustKeepOut(t, s)
-	s.fault = func(string, string) (error, bool) { return nil, false }
-	calls := s.calls
-	if err := again(func() error { return h.Release(t.Context()) }); err != nil {
-		problem("Release fails, though tried again: %v", err)
-	}
-	if left := s.list(); len(left) > 0 {
-		problem("after the release there still is %q, want nothing", left)
-	}
-	return calls
-}
-
 func mustKeepOut(t *testing.T, s *server) {
 	t.Helper()
 	other := attemptOn(t, lockOn(s), backendtest.Request())
 	mustBeHeld(t, other)
 	mustWithdraw(t, other)
-}
-
-// persist does what the helper does, and what its user does when it fails.
-func persist(t *testing.T, l *Lock) (backend.Hold, error) {
-	t.Helper()
-	var err error
-	for range 3 {
-		a := attemptOn(t, l, backendtest.Request())
-		for range 5 {
-			var h backend.Hold
-			if h, err = a.Try(t.Context()); err == nil {
-				return h, nil
-			}
-			var held *backend.HeldError
-			if !errors.As(err, &held) {
-				break
-			}
-		}
-		if err := again(func() error { return a.Withdraw(context.Background()) }); err != nil {
-			return nil, fmt.Errorf("withdraw: %w", err)
-		}
-	}
-	return nil, err
-}
-
-// again repeats a call once if it fails.
-func again(call func() error) error {
-	if call() == nil {
-		return nil
-	}
-	return call()
-}
-
-// TestReleaseFails lets each call of a release fail.
-func TestReleaseFails(t *testing.T) {
-	for n := range 6 {
-		for _, errno := range []unix.Errno{unix.EIO, unix.ESTALE, unix.ENOENT} {
-			for _, done := range []bool{false, true} {
-				s := newServer()
-				h := mustHold(t, attemptOn(t, lockOn(s), backendtest.Request()))
-				s.calls = nil
-				s.fault = func(call, _ string) (error, bool) {
-					if len(s.calls)-1 == n && (errno != unix.ENOENT || call == "unlink" && done) {
-						return errno, done
-					}
-					return nil, false
-				}
-				if err := again(func() error { return h.Release(t.Context()) }); err != nil {
-					t.Errorf("%v in call %d of a release, executed: %v: the release fails: %v", errno, n, done, err)
-				}
-				mustBeClean(t, s)
-			}
-		}
-	}
 }
 
 // TestLateLink: the server executes a request to link a claim a second time, when nobody expects
@@ -210,28 +112,11 @@ func TestLateLink(t *testing.T) {
 			a := attemptOn(t, lockOn(s), backendtest.Request())
 			mustBeHeld(t, a)
 			mustRelease(t, h)
-			mustWork(t, fakeFS{s}.Link(a.mine.name, "L")) // late
+			mustWork(t, fakeFS{server: s}.Link(a.mine.name, "L")) // late
 			c.then(t, s, a)
 			mustBeClean(t, s)
 		})
 	}
-}
-
-// TestLinkTakesEffectAfterEIO: a link that failed with EIO takes effect between two tries.
-func TestLinkTakesEffectAfterEIO(t *testing.T) {
-	s := newServer()
-	a := attemptOn(t, lockOn(s), backendtest.Request())
-	broken := true
-	s.fault = func(call, name string) (error, bool) {
-		if broken && (call == "link" || call == "stat") && name == "L" {
-			return unix.EIO, call == "link"
-		}
-		return nil, false
-	}
-	mustBeHeld(t, a)
-	broken = false
-	mustRelease(t, mustHold(t, a))
-	mustBeClean(t, s)
 }
 
 // TestClaimRemovedUnderUs: somebody takes our claim for a leftover and removes it.
@@ -240,12 +125,12 @@ func TestClaimRemovedUnderUs(t *testing.T) {
 		s := newServer()
 		a := attemptOn(t, lockOn(s), backendtest.Request())
 		once := true
-		s.fault = func(call, name string) (error, bool) {
-			if once && call == when && (call == "link" || name != "L") {
+		s.fault = func(c faulty.Call) error {
+			if once && c.Op == when && (c.Op == "link" || c.Name != "L") {
 				once = false
 				delete(s.names, a.mine.name)
 			}
-			return nil, false
+			return c.Do()
 		}
 		h := mustHold(t, a)
 		mustKeepOut(t, s)
@@ -258,11 +143,11 @@ func TestClaimRemovedUnderUs(t *testing.T) {
 func TestClaimAlwaysRemoved(t *testing.T) {
 	s := newServer()
 	a := attemptOn(t, lockOn(s), backendtest.Request())
-	s.fault = func(call, name string) (error, bool) {
-		if call == "link" {
+	s.fault = func(c faulty.Call) error {
+		if c.Op == "link" {
 			delete(s.names, a.mine.name)
 		}
-		return nil, false
+		return c.Do()
 	}
 	_, err := a.Try(t.Context())
 	if err == nil || backend.CodeOf(err) == protocol.Held {
@@ -279,17 +164,17 @@ func TestSweptNumberUsedAgain(t *testing.T) {
 	l := lockOn(s)
 	a := attemptOn(t, l, backendtest.Request())
 	var rival *claim
-	s.fault = func(call, name string) (error, bool) {
-		if call != "link" || rival != nil {
-			return nil, false
+	s.fault = func(c faulty.Call) error {
+		if c.Op != "link" || rival != nil {
+			return c.Do()
 		}
 		var err error
-		rival, err = l.newClaim(fakeFS{s}, backendtest.Request().Owner)
+		rival, err = l.newClaim(fakeFS{server: s}, backendtest.Request().Owner)
 		mustWork(t, err)
 		n := s.put(l.Name, rival.text)
 		n.number = s.names[a.mine.name].number
 		delete(s.names, a.mine.name)
-		return nil, false
+		return c.Do()
 	}
 	held := mustBeHeld(t, a)
 	if held.Holder.Record == nil || held.Holder.Record.ID != rival.record.ID {
@@ -336,7 +221,7 @@ func TestServerAway(t *testing.T) {
 	h := mustHold(t, attemptOn(t, lockOn(s), backendtest.Request()))
 	a := attemptOn(t, lockOn(s), backendtest.Request())
 	mustBeHeld(t, a)
-	s.fault = func(string, string) (error, bool) { return unix.EIO, false }
+	s.fault = func(c faulty.Call) error { return unix.EIO }
 	if held := mustBeHeld(t, a); held.Obstacle == nil {
 		t.Error("nobody knows who holds it")
 	}
@@ -357,9 +242,9 @@ func TestTakenAwayAtOnce(t *testing.T) {
 		s := newServer()
 		a := attemptOn(t, lockOn(s), backendtest.Request())
 		seen := false
-		s.fault = func(call, name string) (error, bool) {
-			seen = seen || call == "stat" && name == "L"
-			if seen && name == a.mine.name {
+		s.fault = func(c faulty.Call) error {
+			seen = seen || c.Op == "stat" && c.Name == "L"
+			if seen && c.Name == a.mine.name {
 				s.fault = nil
 				s.names["L"].links--
 				delete(s.names, "L")
@@ -367,7 +252,7 @@ func TestTakenAwayAtOnce(t *testing.T) {
 					s.put("L", "17\n")
 				}
 			}
-			return nil, false
+			return c.Do()
 		}
 		if successor {
 			mustBeHeld(t, a)

@@ -15,6 +15,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/protocol"
 	"locksmith/test/backendtest"
+	"locksmith/test/faulty"
 	"locksmith/test/lab"
 )
 
@@ -111,12 +112,12 @@ func TestForgottenHandle(t *testing.T) {
 	s := newServer()
 	h := mustHold(t, attemptOn(t, lockOn(s), backendtest.Request()))
 	stale := true
-	s.fault = func(call, _ string) (error, bool) {
-		if stale && call == "touch" {
+	s.fault = func(c faulty.Call) error {
+		if stale && c.Op == "touch" {
 			stale = false
-			return unix.ESTALE, false
+			return unix.ESTALE
 		}
-		return nil, false
+		return c.Do()
 	}
 	mustWork(t, h.Heartbeat(t.Context()))
 	stale = true

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/test/backendtest"
+	"locksmith/test/faulty"
 )
 
 // The server executes a breaker's request for its turn late.
@@ -28,18 +29,18 @@ func (s *server) claimed() *inode {
 func TestTurnComesLate(t *testing.T) {
 	s := newServer()
 	mustHold(t, attemptOn(t, lockOn(s), deadRequest(t)))
-	s.fault = func(call, name string) (error, bool) {
-		if !strings.HasPrefix(name, "L"+entryMark) {
-			return nil, false
+	s.fault = func(c faulty.Call) error {
+		if !strings.HasPrefix(c.Name, "L"+entryMark) {
+			return c.Do()
 		}
-		switch call {
+		switch c.Op {
 		case "link":
-			s.put(name, "somebody else\n")
+			s.put(c.Name, "somebody else\n")
 		case "read":
-			s.names[name], s.fault = s.claimed(), nil
-			s.names[name].links++
+			s.names[c.Name], s.fault = s.claimed(), nil
+			s.names[c.Name].links++
 		}
-		return nil, false
+		return c.Do()
 	}
 	mustRelease(t, mustHold(t, attemptOn(t, lockOn(s), backendtest.Request())))
 	mustBeClean(t, s)
@@ -51,7 +52,7 @@ func TestTurnComesAgain(t *testing.T) {
 	s := newServer()
 	mustHold(t, attemptOn(t, lockOn(s), deadRequest(t)))
 	turn := ""
-	s.fault = func(call, name string) (error, bool) {
+	s.fault = func(c faulty.Call) error {
 		switch {
 		case turn != "": // the first call after the turn was given up
 			if n := s.claimed(); n != nil {
@@ -59,12 +60,12 @@ func TestTurnComesAgain(t *testing.T) {
 				n.links++
 			}
 			s.fault = nil
-		case call == "unlink" && strings.HasPrefix(name, "L"+entryMark):
-			turn = name
-		case call == "stat" && strings.HasPrefix(name, "L"+entryMark):
-			return unix.EIO, false
+		case c.Op == "unlink" && strings.HasPrefix(c.Name, "L"+entryMark):
+			turn = c.Name
+		case c.Op == "stat" && strings.HasPrefix(c.Name, "L"+entryMark):
+			return unix.EIO
 		}
-		return nil, false
+		return c.Do()
 	}
 	r := backendtest.Request()
 	r.Strict = true

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"locksmith/backends/mkdirlock/dirs"
+	"locksmith/test/faulty"
 )
 
 // TestAge: the age of a last heartbeat is the difference of two times of the place, whatever our own clock
@@ -24,14 +25,14 @@ func TestAge(t *testing.T) {
 					d.minutes = c.minutes
 					newHost("elsewhere", d, k).take(t, "exclusive") // and dies
 					probes := 0
-					d.hook = func(o operation) error {
-						if o.call == "mkdir" {
+					d.hook = func(o faulty.Call) error {
+						if o.Op == "mkdir" {
 							probes++
 							if c.refuses {
 								return dirs.ErrRefused
 							}
 						}
-						return o.do()
+						return o.Do()
 					}
 					time.Sleep(150 * time.Second)
 					before := strings.Join(d.tree(), " ")

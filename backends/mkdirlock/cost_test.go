@@ -13,16 +13,17 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/backoff"
 	"locksmith/backends/mkdirlock/dirs"
+	"locksmith/test/faulty"
 )
 
 // A meter counts the calls to a server, in commands of FTP.
 type meter struct{ commands atomic.Int64 }
 
 func (c *meter) on(dir dirs.Dir) dirs.Dir {
-	return hooked{dir, func(o operation) error {
-		c.commands.Add(o.cost())
-		return o.do()
-	}}
+	return hooked(dir, func(o faulty.Call) error {
+		c.commands.Add(cost(o))
+		return o.Do()
+	})
 }
 
 // of returns how many commands an action takes.

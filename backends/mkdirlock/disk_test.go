@@ -9,30 +9,31 @@ import (
 	"testing"
 
 	"locksmith/backends/mkdirlock/dirs"
+	"locksmith/test/faulty"
 )
 
 // A watchedDisk passes each call through a hook.
 type watchedDisk struct {
 	dirs.Disk
-	hook func(operation) error
+	hook faulty.Hook
 }
 
 func (w watchedDisk) Mkdir(ctx context.Context, name string) error {
-	return hooked{w.Disk, w.hook}.Mkdir(ctx, name)
+	return hooked(w.Disk, w.hook).Mkdir(ctx, name)
 }
 
 func (w watchedDisk) Rename(ctx context.Context, from, to string) error {
-	return hooked{w.Disk, w.hook}.Rename(ctx, from, to)
+	return hooked(w.Disk, w.hook).Rename(ctx, from, to)
 }
 
 func (w watchedDisk) RenameNew(ctx context.Context, from, to string) error {
-	return w.hook(operation{"rename", from, to, func() error { return w.Disk.RenameNew(ctx, from, to) }})
+	return w.hook.Make("rename", from, to, func() error { return w.Disk.RenameNew(ctx, from, to) })
 }
 
 // watched returns a disk that counts after how many calls there was an empty lock.
 func watched(m *memory, empty *int) dirs.Disk {
-	hook := func(o operation) error {
-		err := o.do()
+	hook := func(o faulty.Call) error {
+		err := o.Do()
 		if all := m.tree(); slices.Contains(all, "L") && !slices.ContainsFunc(all, func(name string) bool { return name > "L/" && name < "L0" }) {
 			*empty++
 		}

@@ -14,6 +14,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/owner"
+	"locksmith/test/faulty"
 )
 
 // A patient is a place with something wrong.
@@ -68,27 +69,27 @@ func (d timed) Entries(ctx context.Context, name string) ([]dirs.Entry, error) {
 }
 
 // instead makes a Dir that answers one kind of call in another way.
-func instead(call string, answer func(o operation, m *memory) error) func(int, *memory) dirs.Dir {
+func instead(call string, answer func(o faulty.Call, m *memory) error) func(int, *memory) dirs.Dir {
 	return func(_ int, m *memory) dirs.Dir {
-		return hooked{m, func(o operation) error {
-			if o.call != call {
-				return o.do()
+		return hooked(m, func(o faulty.Call) error {
+			if o.Op != call {
+				return o.Do()
 			}
 			return answer(o, m)
-		}}
+		})
 	}
 }
 
-func denied(operation, *memory) error { return unix.EACCES }
+func denied(faulty.Call, *memory) error { return unix.EACCES }
 
 // always says that the call succeeded, whatever happened.
-func always(o operation, _ *memory) error {
-	_ = o.do()
+func always(o faulty.Call, _ *memory) error {
+	_ = o.Do()
 	return nil
 }
 
 // both lets two calls for the same thing at the same time succeed.
-func both() func(operation, *memory) error {
+func both() func(faulty.Call, *memory) error {
 	var mu sync.Mutex
 	now := map[string]int{}
 	count := func(key string, by int) int {
@@ -97,17 +98,17 @@ func both() func(operation, *memory) error {
 		now[key] += by
 		return now[key]
 	}
-	return func(o operation, _ *memory) error {
-		key := o.name
-		if o.call == "rename" {
-			key = o.to
+	return func(o faulty.Call, _ *memory) error {
+		key := o.Name
+		if o.Op == "rename" {
+			key = o.To
 		}
 		count(key, 1)
 		time.Sleep(time.Millisecond) // in the bubble this waits until both calls are here
 		two := count(key, 0) == 2
 		time.Sleep(time.Millisecond)
 		defer count(key, -1)
-		if err := o.do(); !two {
+		if err := o.Do(); !two {
 			return err
 		}
 		return nil
@@ -145,9 +146,9 @@ func (r *remembering) List(ctx context.Context, name string) ([]string, error) {
 }
 
 // removeAll also removes a directory that is not empty.
-func removeAll(o operation, m *memory) error {
+func removeAll(o faulty.Call, m *memory) error {
 	m.mu.Lock()
-	parent, there, last := m.find(o.name)
+	parent, there, last := m.find(o.Name)
 	if there != nil {
 		clear(there)
 		delete(parent, last)
@@ -160,35 +161,35 @@ func removeAll(o operation, m *memory) error {
 }
 
 // emptyFirst refuses to remove a directory that is not empty, but empties it.
-func emptyFirst(o operation, m *memory) error {
-	err := o.do()
+func emptyFirst(o faulty.Call, m *memory) error {
+	err := o.Do()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if _, there, _ := m.find(o.name); there != nil {
+	if _, there, _ := m.find(o.Name); there != nil {
 		clear(there)
 	}
 	return err
 }
 
 // moveInto renames as mv does: into a target that exists.
-func moveInto(o operation, m *memory) error {
+func moveInto(o faulty.Call, m *memory) error {
 	m.mu.Lock()
-	_, there, _ := m.find(o.to)
+	_, there, _ := m.find(o.To)
 	m.mu.Unlock()
 	if there != nil {
-		return m.Rename(context.Background(), o.name, o.to+o.name[strings.LastIndex(o.name, "/"):])
+		return m.Rename(context.Background(), o.Name, o.To+o.Name[strings.LastIndex(o.Name, "/"):])
 	}
-	return o.do()
+	return o.Do()
 }
 
 // replace renames also onto a directory that is not empty.
-func replace(o operation, m *memory) error {
+func replace(o faulty.Call, m *memory) error {
 	m.mu.Lock()
-	if _, there, _ := m.find(o.to); there != nil {
+	if _, there, _ := m.find(o.To); there != nil {
 		clear(there)
 	}
 	m.mu.Unlock()
-	return o.do()
+	return o.Do()
 }
 
 // A delaying Dir removes a directory only when nobody reads it any more.

@@ -19,16 +19,17 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/protocol"
+	"locksmith/test/faulty"
 )
 
 // TestExamineFinds: the right check tells of each thing that may be wrong.
 func TestExamineFinds(t *testing.T) {
-	inside := func(answer func(operation, *memory) error) func(operation, *memory) error {
-		return func(o operation, m *memory) error {
-			if strings.Contains(o.name, "/") {
+	inside := func(answer func(faulty.Call, *memory) error) func(faulty.Call, *memory) error {
+		return func(o faulty.Call, m *memory) error {
+			if strings.Contains(o.Name, "/") {
 				return answer(o, m)
 			}
-			return o.do()
+			return o.Do()
 		}
 	}
 	for name, c := range map[string]struct {
@@ -50,11 +51,11 @@ func TestExamineFinds(t *testing.T) {
 		"rmdir empties":       {patient{dir: instead("rmdir", emptyFirst)}, "keep what is not empty", backend.Unfit, "what was in it is gone", false},
 		"rmdir is delayed":    {patient{dir: delayed}, "remove what is read", backend.Unfit, "leaves the lock behind", false},
 		"rename denied":       {patient{dir: instead("rename", denied)}, "rename to a new name", backend.Unfit, "RNTO", false},
-		"rename denied inside": {patient{dir: instead("rename", func(o operation, _ *memory) error {
-			if strings.HasSuffix(o.name, "/x/1") {
+		"rename denied inside": {patient{dir: instead("rename", func(o faulty.Call, _ *memory) error {
+			if strings.HasSuffix(o.Name, "/x/1") {
 				return unix.EACCES
 			}
-			return o.do()
+			return o.Do()
 		})}, "heartbeat", backend.Unfit, "permission denied", false},
 		"rename refused onto what is there":            {patient{memory: newMemory(habits{noOverwrite: true})}, "rename onto an empty one", backend.Weak, "plain script", false},
 		"rename refused onto what is there, dir style": {patient{memory: newMemory(habits{noOverwrite: true}), style: DirStyle}, "rename onto an empty one", backend.Weak, "another command", false},
@@ -72,12 +73,12 @@ func TestExamineFinds(t *testing.T) {
 		"backward times":                               {patient{dir: func(_ int, m *memory) dirs.Dir { return timed{Dir: m, precise: true, backwards: true} }}, "times", backend.Weak, "older", false},
 		"another clock":                                {patient{}, "clock", backend.Fit, "3s ahead of ours, in a zone +2 hours from UTC", false},
 		"one connection": {patient{dir: func(n int, m *memory) dirs.Dir {
-			return hooked{m, func(o operation) error {
+			return hooked(m, func(o faulty.Call) error {
 				if n > 1 {
 					return fmt.Errorf("%w: 421", dirs.ErrBusy)
 				}
-				return o.do()
-			}}
+				return o.Do()
+			})
 		}}, "two connections", backend.Unknown, "one address", false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -134,11 +135,11 @@ func TestExamineForeignDirectory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := patient{memory: newMemory(habits{}), style: DirStyle}
 		mustWork(t, p.Mkdir(t.Context(), "L"))
-		p.dir = instead("mkdir", func(o operation, _ *memory) error {
-			if strings.HasPrefix(o.name, "L/") {
+		p.dir = instead("mkdir", func(o faulty.Call, _ *memory) error {
+			if strings.HasPrefix(o.Name, "L/") {
 				return dirs.Outcome(unix.ENOENT) // like servers that give no reason
 			}
-			return o.do()
+			return o.Do()
 		})
 		all, err := p.examine(t.Context())
 		if err != nil || backend.Verdict(all) != backend.Unfit || !strings.Contains(all[0].Advice, "mkdir:/place/L") {
@@ -154,14 +155,14 @@ func TestExamineWhileOthersMakeLock(t *testing.T) {
 		p := patient{memory: newMemory(habits{}), style: DirStyle}
 		made := false
 		p.dir = func(_ int, m *memory) dirs.Dir {
-			return hooked{timed{Dir: m, precise: true}, func(o operation) error {
-				err := o.do()
-				if !made && o.call == "mkdir" {
+			return hooked(timed{Dir: m, precise: true}, func(o faulty.Call) error {
+				err := o.Do()
+				if !made && o.Op == "mkdir" {
 					made = true
 					mustWork(t, m.Mkdir(t.Context(), "L"))
 				}
 				return err
-			}}
+			})
 		}
 		all, err := p.examine(t.Context())
 		if err != nil || backend.Verdict(all) == backend.Unfit || !slices.Equal(p.tree(), []string{"L"}) {
@@ -195,23 +196,23 @@ func breakOff(t *testing.T, why string, calls int) (over bool) {
 	made := 0
 	p := patient{memory: newMemory(habits{})}
 	p.dir = func(_ int, m *memory) dirs.Dir {
-		return hooked{m, func(o operation) error {
+		return hooked(m, func(o faulty.Call) error {
 			mu.Lock()
 			made++
 			hit := made == calls
 			mu.Unlock()
 			if !hit {
-				return o.do()
+				return o.Do()
 			}
 			if calls%2 == 0 {
-				_ = o.do()
+				_ = o.Do()
 			}
 			if why == "cancelled" {
 				cancel()
 				return fmt.Errorf("%w: %w", dirs.ErrUnclear, context.Canceled)
 			}
 			return fmt.Errorf("%w: no answer", dirs.ErrUnclear)
-		}}
+		})
 	}
 	all, err := p.examine(ctx)
 	if left := p.tree(); len(left) > 0 {
@@ -240,7 +241,7 @@ func TestExamineEndsSoon(t *testing.T) {
 				var cancelled time.Time
 				p := patient{memory: newMemory(habits{})}
 				p.dir = func(_ int, m *memory) dirs.Dir {
-					return hooked{m, func(o operation) error {
+					return hooked(m, func(o faulty.Call) error {
 						switch n := calls.Add(1); {
 						case n == 7:
 							cancelled = time.Now()
@@ -249,8 +250,8 @@ func TestExamineEndsSoon(t *testing.T) {
 						case n > 7:
 							time.Sleep(slow)
 						}
-						return o.do()
-					}}
+						return o.Do()
+					})
 				}
 				all, _ := p.examine(ctx)
 				defer time.Sleep(2 * slow) // until the call that still hangs returns

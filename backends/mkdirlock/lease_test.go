@@ -21,6 +21,7 @@ import (
 	"locksmith/backends/watch"
 	"locksmith/protocol"
 	"locksmith/test/backendtest"
+	"locksmith/test/faulty"
 )
 
 // slack is how late a waiter may be, because it pauses between two tries.
@@ -90,13 +91,13 @@ func TestHeartbeatBetweenLookAndRemoval(t *testing.T) {
 	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
 		old := newHost("elsewhere", m, k).take(t, "exclusive")
 		beaten := false
-		here := newHost("here", hooked{m, func(o operation) error {
-			if o.call == "rmdir" && strings.Contains(o.name, old.ID()) && !beaten {
+		here := newHost("here", hooked(m, func(o faulty.Call) error {
+			if o.Op == "rmdir" && strings.Contains(o.Name, old.ID()) && !beaten {
 				beaten = true
 				mustStillHold(t, old)
 			}
-			return o.do()
-		}}, k)
+			return o.Do()
+		}), k)
 		h := mustAcquire(t, here.want(t, "exclusive"))
 		mustBeLost(t, old)
 		mustStillHold(t, h)
@@ -160,12 +161,12 @@ func TestUnclearLookStartsTheLeaseAgain(t *testing.T) {
 	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
 		old := newHost("elsewhere", m, k).take(t, "exclusive")
 		var failed atomic.Bool
-		here := newHost("here", hooked{m, func(o operation) error {
-			if o.call == "list" && o.name == old.claim.path() && (bubbleTime{}).Now() > lease/2 && failed.CompareAndSwap(false, true) {
-				return away()
+		here := newHost("here", hooked(m, func(o faulty.Call) error {
+			if o.Op == "list" && o.Name == old.claim.path() && (bubbleTime{}).Now() > lease/2 && failed.CompareAndSwap(false, true) {
+				return faulty.Away()
 			}
-			return o.do()
-		}}, k)
+			return o.Do()
+		}), k)
 		start := time.Now()
 		mustAcquire(t, here.want(t, "exclusive"))
 		between(t, "breaking", time.Since(start), lease/2+leaseAndDrift, 3*lease+slack)
@@ -215,18 +216,18 @@ func TestRespite(t *testing.T) {
 
 // TestServerAwayWhileWaiting: the waiter goes on waiting.
 func TestServerAwayWhileWaiting(t *testing.T) {
-	for what, err := range map[string]error{"unreachable": away(), "busy": dirs.ErrBusy, "silent": dirs.ErrUnclear} {
+	for what, err := range map[string]error{"unreachable": faulty.Away(), "busy": dirs.ErrBusy, "silent": dirs.ErrUnclear} {
 		t.Run(what, func(t *testing.T) {
 			eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
 				first := newHost("elsewhere", m, k).take(t, "exclusive")
 				keepFor(t, first, 3*lease)
 				var gone atomic.Bool
-				a := newHost("here", hooked{m, func(o operation) error {
+				a := newHost("here", hooked(m, func(o faulty.Call) error {
 					if gone.Load() {
 						return err
 					}
-					return o.do()
-				}}, k).want(t, "exclusive")
+					return o.Do()
+				}), k).want(t, "exclusive")
 				mustBeHeldBy(t, a, first)
 				gone.Store(true)
 				time.AfterFunc(2*lease, func() { gone.Store(false) })
@@ -254,8 +255,8 @@ func TestServerAwayWhileWaiting(t *testing.T) {
 // lock, whether the server is away or only turns clients away.
 func TestServerAwayAtFirst(t *testing.T) {
 	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
-		var err error = away()
-		here := newHost("here", hooked{m, func(operation) error { return err }}, k)
+		var err error = faulty.Away()
+		here := newHost("here", hooked(m, func(faulty.Call) error { return err }), k)
 		_, got := here.want(t, "exclusive").Try(t.Context())
 		mustFail(t, got, protocol.Unreachable, "no route")
 		var held *backend.HeldError
@@ -275,13 +276,13 @@ func TestServerAwayAtFirst(t *testing.T) {
 func TestSilentBeforeFirstHeartbeat(t *testing.T) {
 	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
 		paused := ""
-		here := newHost("here", hooked{m, func(o operation) error {
-			if o.call == "mkdir" && strings.Count(o.name, ".") > 1 && strings.Contains(o.name, "/0.") && paused == "" {
-				paused = o.name
+		here := newHost("here", hooked(m, func(o faulty.Call) error {
+			if o.Op == "mkdir" && strings.Count(o.Name, ".") > 1 && strings.Contains(o.Name, "/0.") && paused == "" {
+				paused = o.Name
 				time.Sleep(lease)
 			}
-			return o.do()
-		}}, k)
+			return o.Do()
+		}), k)
 		h := mustAcquire(t, here.want(t, "exclusive"))
 		if paused == "" || strings.HasPrefix(paused, h.claim.path()+"/") {
 			t.Errorf("paused at %q, it holds by %s", paused, h.claim.path())

@@ -14,16 +14,17 @@ import (
 	"locksmith/backends/finder"
 	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/mkdirlock/labels"
+	"locksmith/test/faulty"
 )
 
 // beforeCalls makes do before each call, with the number of that call.
 func beforeCalls(dir dirs.Dir, do func(call int)) dirs.Dir {
 	calls := 0
-	return hooked{dir, func(o operation) error {
+	return hooked(dir, func(o faulty.Call) error {
 		calls++
 		do(calls)
-		return o.do()
-	}}
+		return o.Do()
+	})
 }
 
 // handsOver has a lock handed from holder to holder during a look: before each of its calls in turn,
@@ -100,15 +101,15 @@ func TestInspectBesideSharers(t *testing.T) {
 	inBubbleWith(t, habits{}, func(t *testing.T, m *memory) {
 		holder := newHost("sharer", m, dirStyle).take(t, "shared")
 		turns := 0
-		reader := hooked{m, func(o operation) error {
-			if strings.Contains(o.name, "/"+labels.LockName+"/") && turns < 3 {
+		reader := hooked(m, func(o faulty.Call) error {
+			if strings.Contains(o.Name, "/"+labels.LockName+"/") && turns < 3 {
 				turns++
 				next := newHost(fmt.Sprint("sharer", turns), m, dirStyle).take(t, "shared")
 				mustRelease(t, holder)
 				holder = next
 			}
-			return o.do()
-		}}
+			return o.Do()
+		})
 		r, err := newHost("reader", reader, dirStyle).lock().Read(t.Context())
 		mustWork(t, err)
 		if turns < 3 || len(r.Holders) != 1 || r.Holders[0].ID != holder.ID() {

@@ -18,6 +18,7 @@ import (
 	"locksmith/backends/clock"
 	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/process"
+	"locksmith/test/faulty"
 )
 
 // A memory is a Dir without a disk, on the time of a synctest bubble.
@@ -156,47 +157,26 @@ func (n node) tree(path string) []string {
 	return all
 }
 
-// An operation is one call of a Dir.
-type operation struct {
-	call string // "mkdir", "rmdir", "rename" or "list"
-	name string // its first argument
-	to   string // the second, of a rename
-	do   func() error
-}
-
-func (o operation) String() string { return strings.TrimSpace(o.call + " " + o.name + " " + o.to) }
-
-// cost is how many commands the operation takes on an FTP server.
-func (o operation) cost() int64 {
-	switch o.call {
+// cost is how many commands a call takes on an FTP server.
+func cost(o faulty.Call) int64 {
+	switch o.Op {
 	case "rename", "list": // RNFR RNTO; EPSV MLSD
 		return 2
 	}
 	return 1
 }
 
-// A hooked Dir hands each call to a hook, which makes it or not, and gives the answer.
-type hooked struct {
-	dirs.Dir
-	hook func(operation) error
+// hooked is a Dir that hands each call to a hook.
+func hooked(dir dirs.Dir, hook faulty.Hook) dirs.Dir {
+	return hookedDir{faulty.Directory{Names: dir, Hook: hook}, dir}
 }
 
-func (h hooked) Mkdir(ctx context.Context, name string) error {
-	return h.hook(operation{"mkdir", name, "", func() error { return h.Dir.Mkdir(ctx, name) }})
+type hookedDir struct {
+	faulty.Directory
+	rest
 }
 
-func (h hooked) Rmdir(ctx context.Context, name string) error {
-	return h.hook(operation{"rmdir", name, "", func() error { return h.Dir.Rmdir(ctx, name) }})
-}
-
-func (h hooked) Rename(ctx context.Context, from, to string) error {
-	return h.hook(operation{"rename", from, to, func() error { return h.Dir.Rename(ctx, from, to) }})
-}
-
-func (h hooked) List(ctx context.Context, name string) (names []string, err error) {
-	err = h.hook(operation{"list", name, "", func() (err error) { names, err = h.Dir.List(ctx, name); return err }})
-	if err != nil {
-		names = nil
-	}
-	return names, err
+type rest interface {
+	Await(ctx context.Context, name string, watched process.Process, d time.Duration)
+	Close()
 }

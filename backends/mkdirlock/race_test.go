@@ -17,27 +17,28 @@ import (
 	"locksmith/backends/mkdirlock/labels"
 	"locksmith/protocol"
 	"locksmith/test/backendtest"
+	"locksmith/test/faulty"
 )
 
 // at calls do once, before the first such call that match accepts.
-func at(dir dirs.Dir, call string, match func(operation) bool, do func()) dirs.Dir {
+func at(dir dirs.Dir, call string, match func(faulty.Call) bool, do func()) dirs.Dir {
 	met := false
-	return hooked{dir, func(o operation) error {
-		if !met && o.call == call && match(o) {
+	return hooked(dir, func(o faulty.Call) error {
+		if !met && o.Op == call && match(o) {
 			met = true
 			do()
 		}
-		return o.do()
-	}}
+		return o.Do()
+	})
 }
 
-func removes(e labels.Entry) func(operation) bool {
-	return func(o operation) bool { return strings.Contains(o.name, "/"+e.String()) }
+func removes(e labels.Entry) func(faulty.Call) bool {
+	return func(o faulty.Call) bool { return strings.Contains(o.Name, "/"+e.String()) }
 }
 
-func removesLock(o operation) bool { return o.name == "L" }
+func removesLock(o faulty.Call) bool { return o.Name == "L" }
 
-func renamesToLock(o operation) bool { return o.to == "L" || o.to == "L/lock" }
+func renamesToLock(o faulty.Call) bool { return o.To == "L" || o.To == "L/lock" }
 
 // deceased returns a hold whose helper is proven dead to processes on the host "here".
 func deceased(t *testing.T, m *memory, k kindOfLock) *hold {
@@ -151,13 +152,13 @@ func TestHolderWakes(t *testing.T) {
 				// 1. A holds the lock, and is paused before a call.
 				var next *hold
 				h := newHost("elsewhere", m, k).take(t, "exclusive")
-				h.claim.dir = hooked{m, func(o operation) error {
+				h.claim.dir = hooked(m, func(o faulty.Call) error {
 					if next == nil {
 						// 2. B breaks A, and has the lock.
 						next = mustAcquire(t, newHost("here", m, k).want(t, "exclusive"))
 					}
-					return o.do()
-				}}
+					return o.Do()
+				})
 				h.dir = h.claim.dir
 				// 3. A wakes.
 				if late == "heartbeat" {
@@ -202,16 +203,16 @@ func TestLateRename(t *testing.T) {
 			eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
 				// 1. A renames its reservation; the server does not execute that yet.
 				var late func() error
-				dir := hooked{m, func(o operation) error {
-					if o.call == "rename" && renamesToLock(o) && late == nil {
-						late = o.do
+				dir := hooked(m, func(o faulty.Call) error {
+					if o.Op == "rename" && renamesToLock(o) && late == nil {
+						late = o.Do
 						return dirs.ErrUnclear
 					}
-					if o.call == "list" && late != nil {
-						return away()
+					if o.Op == "list" && late != nil {
+						return faulty.Away()
 					}
-					return o.do()
-				}}
+					return o.Do()
+				})
 				a := newHost("elsewhere", dir, k).want(t, "exclusive")
 				if h, err := a.Try(t.Context()); err == nil {
 					t.Fatalf("a locker whose answer was lost holds the lock: %+v", h)
@@ -313,7 +314,7 @@ func TestBrokenAfterCommit(t *testing.T) {
 	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
 		there := newHost("there", m, k)
 		var thief *hold
-		first := func(o operation) bool { return strings.HasPrefix(o.name, "L/") && strings.Contains(o.name, "/0.") }
+		first := func(o faulty.Call) bool { return strings.HasPrefix(o.Name, "L/") && strings.Contains(o.Name, "/0.") }
 		a := newHost("here", at(m, "mkdir", first, func() {
 			r, err := there.lock().Read(t.Context())
 			if err != nil || len(r.Holders) != 1 {
@@ -339,7 +340,7 @@ func TestSharedEntersWhileExclusiveCommits(t *testing.T) {
 		mustRelease(t, newHost("here", m, dirStyle).take(t, "exclusive"))
 		// 1. S is about to make its entry in L/lock.
 		var alone backend.Hold
-		makesEntry := func(o operation) bool { return strings.HasPrefix(o.name, "L/lock/s.") }
+		makesEntry := func(o faulty.Call) bool { return strings.HasPrefix(o.Name, "L/lock/s.") }
 		s := newHost("here", at(m, "mkdir", makesEntry, func() {
 			// 2. X has the lock alone.
 			alone = newHost("there", m, dirStyle).take(t, "exclusive")
@@ -373,16 +374,16 @@ func TestTimeEndsInCommit(t *testing.T) {
 // TestSomebodyReadsReservation: with SMB a reservation that somebody reads cannot be renamed for
 // a moment. A user that may not rename at all is told so.
 func TestSomebodyReadsReservation(t *testing.T) {
-	forbid := func(o operation, times *int) error {
-		if o.call != "rename" || *times == 0 {
-			return o.do()
+	forbid := func(o faulty.Call, times *int) error {
+		if o.Op != "rename" || *times == 0 {
+			return o.Do()
 		}
 		*times--
 		return dirs.Outcome(unix.EACCES)
 	}
 	for times, others := range map[int]bool{1: false, backend.Races: true} {
 		inBubble(t, func(t *testing.T, m *memory) {
-			a := newHost("here", hooked{m, func(o operation) error { return forbid(o, &times) }}, numbered).want(t, "exclusive")
+			a := newHost("here", hooked(m, func(o faulty.Call) error { return forbid(o, &times) }), numbered).want(t, "exclusive")
 			if others { // others were in our way all the time
 				mustBeHeld(t, a)
 			}
@@ -392,7 +393,7 @@ func TestSomebodyReadsReservation(t *testing.T) {
 	}
 	inBubble(t, func(t *testing.T, m *memory) {
 		forever := -1
-		a := newHost("here", hooked{m, func(o operation) error { return forbid(o, &forever) }}, numbered).want(t, "exclusive")
+		a := newHost("here", hooked(m, func(o faulty.Call) error { return forbid(o, &forever) }), numbered).want(t, "exclusive")
 		if _, err := a.Try(t.Context()); backend.CodeOf(err) != protocol.Permission {
 			t.Error(err)
 		}

@@ -16,6 +16,7 @@ import (
 	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/protocol"
 	"locksmith/test/backendtest"
+	"locksmith/test/faulty"
 )
 
 // tooLong is longer than a look at an empty lock may take if the lock is to be removed after it.
@@ -31,12 +32,12 @@ func TestReapLooksBeforeEach(t *testing.T) {
 	inPlace(t, func(t *testing.T, d *dated) {
 		d.has(t, "P/a", "P/b")
 		time.Sleep(2 * time.Hour)
-		d.hook = func(o operation) error {
+		d.hook = func(o faulty.Call) error {
 			if o.String() == "rmdir P/a" {
 				time.Sleep(time.Second)
 				d.replaced(t, "P/b")
 			}
-			return o.do()
+			return o.Do()
 		}
 		found := reaped(t, d, removal)
 		mustBeReaped(t, d, "P/a", found["a"])
@@ -53,8 +54,8 @@ func TestReapLateLook(t *testing.T) {
 				d.has(t, "P/a", "P/b")
 				time.Sleep(2 * time.Hour)
 				looks := 0
-				d.hook = func(o operation) error {
-					err := o.do()
+				d.hook = func(o faulty.Call) error {
+					err := o.Do()
 					if looks++; o.String() != "entries P" || looks < 4 {
 						return err
 					}
@@ -85,12 +86,12 @@ func TestReapLateRemoval(t *testing.T) {
 	inPlace(t, func(t *testing.T, d *dated) {
 		d.has(t, "P/a")
 		time.Sleep(2 * time.Hour)
-		d.hook = func(o operation) error {
+		d.hook = func(o faulty.Call) error {
 			if o.String() == "rmdir P/a" {
 				time.Sleep(tooLong)
 				d.replaced(t, "P/a")
 			}
-			return o.do()
+			return o.Do()
 		}
 		mustStand(t, d, "P/a", reaped(t, connecting{d}, removal)["a"], "takes longer", protocol.Unreachable)
 	})
@@ -100,12 +101,12 @@ func TestReapLateRemoval(t *testing.T) {
 type connecting struct{ *dated }
 
 func (c connecting) Rmdir(ctx context.Context, name string) error {
-	return c.hook(operation{"rmdir", name, "", func() error {
+	return c.hook.Make("rmdir", name, "", func() error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		return c.touch(c.memory.Rmdir(ctx, name), "P")
-	}})
+	})
 }
 
 // TestReapLostAnswer: the server removed an empty lock, the answer was lost, and somebody else
@@ -115,9 +116,9 @@ func TestReapLostAnswer(t *testing.T) {
 		d.has(t, "P/a")
 		time.Sleep(2 * time.Hour)
 		asked := 0
-		d.hook = func(o operation) error {
+		d.hook = func(o faulty.Call) error {
 			if o.String() != "rmdir P/a" {
-				return o.do()
+				return o.Do()
 			}
 			asked++
 			d.replaced(t, "P/a")
@@ -136,7 +137,7 @@ func TestReapRefused(t *testing.T) {
 	inPlace(t, func(t *testing.T, d *dated) {
 		d.has(t, "P/a", "P/b")
 		time.Sleep(2 * time.Hour)
-		d.hook = func(o operation) error {
+		d.hook = func(o faulty.Call) error {
 			switch o.String() {
 			case "rmdir P/a":
 				d.replaced(t, "P/a")
@@ -144,7 +145,7 @@ func TestReapRefused(t *testing.T) {
 			case "rmdir P/b":
 				return unix.EACCES
 			}
-			return o.do()
+			return o.Do()
 		}
 		found := reaped(t, d, removal)
 		mustStand(t, d, "P/a", found["a"], "changed", "")
@@ -158,11 +159,11 @@ func TestReapHeartbeatMoves(t *testing.T) {
 	inPlace(t, func(t *testing.T, d *dated) {
 		dead, slow := d.held(t, "P/a", lease), d.held(t, "P/b", lease)
 		time.Sleep(2 * time.Hour)
-		d.hook = func(o operation) error {
+		d.hook = func(o faulty.Call) error {
 			if o.String() == "rmdir "+dead {
 				d.beats(t, slow)
 			}
-			return o.do()
+			return o.Do()
 		}
 		found := reaped(t, d, removal)
 		mustBeReaped(t, d, "P/a", found["a"])
@@ -220,11 +221,11 @@ func TestReapWatches(t *testing.T) {
 		d.has(t, "P/empty")
 		time.Sleep(48 * time.Hour)
 		begin, at := time.Now(), map[string]time.Duration{}
-		d.hook = func(o operation) error {
-			if o.call == "rmdir" {
-				at[o.name] = time.Since(begin)
+		d.hook = func(o faulty.Call) error {
+			if o.Op == "rmdir" {
+				at[o.Name] = time.Since(begin)
 			}
-			return o.do()
+			return o.Do()
 		}
 		found := reaped(t, d, removal)
 		for name, want := range map[string]time.Duration{"empty": 0, "short": 26 * time.Second, "long": 52 * time.Second} {
@@ -252,7 +253,7 @@ func TestReapCancelled(t *testing.T) {
 				why := errors.New("enough")
 				ctx, cancel := context.WithCancelCause(t.Context())
 				defer cancel(nil)
-				d.hook = func(o operation) error {
+				d.hook = func(o faulty.Call) error {
 					if o.String() == "rmdir "+first {
 						if where == "removal" {
 							cancel(why)
@@ -260,7 +261,7 @@ func TestReapCancelled(t *testing.T) {
 							time.AfterFunc(time.Second, func() { cancel(why) })
 						}
 					}
-					return o.do()
+					return o.Do()
 				}
 				begin := time.Now()
 				all, err := placeOf(obedient{d, ctx}).Reap(ctx, removal)
@@ -301,9 +302,9 @@ func TestReapProbe(t *testing.T) {
 			inPlace(t, func(t *testing.T, d *dated) {
 				ctx, cancel := context.WithCancel(t.Context())
 				d.has(t, "P/lock")
-				d.hook = func(o operation) error {
-					err := o.do()
-					if o.call == "mkdir" {
+				d.hook = func(o faulty.Call) error {
+					err := o.Do()
+					if o.Op == "mkdir" {
 						if cancel(); why == "lost" {
 							return dirs.Outcome(unix.ETIMEDOUT)
 						}

@@ -19,6 +19,7 @@ import (
 	"locksmith/backends/mkdirlock/labels"
 	"locksmith/backends/owner"
 	"locksmith/protocol"
+	"locksmith/test/faulty"
 )
 
 // TestReap: each sort of thing that is old goes, and nothing else.
@@ -218,11 +219,11 @@ func TestReapOddDirectory(t *testing.T) {
 				d.has(t, "P/a", "P/b", "P/c")
 				odd := d.held(t, "P/d", lease)
 				time.Sleep(2 * time.Hour)
-				d.hook = func(o operation) error {
-					if o.call == "entries" && o.name == "P/b" || o.name == odd && about == "denied" {
+				d.hook = func(o faulty.Call) error {
+					if o.Op == "entries" && o.Name == "P/b" || o.Name == odd && about == "denied" {
 						return cause
 					}
-					return o.do()
+					return o.Do()
 				}
 				found := reaped(t, d, removal)
 				if !found["a"].Removed || !found["c"].Removed || found["d"].Removed != (about != "denied") {
@@ -245,11 +246,11 @@ func TestReapServerGone(t *testing.T) {
 	inPlace(t, func(t *testing.T, d *dated) {
 		d.has(t, "P/a", "P/b")
 		time.Sleep(2 * time.Hour)
-		d.hook = func(o operation) error {
-			if o.name == "P/b" {
+		d.hook = func(o faulty.Call) error {
+			if o.Name == "P/b" {
 				return errors.Join(dirs.ErrUnclear, errors.New("connection reset"))
 			}
-			return o.do()
+			return o.Do()
 		}
 		all, err := placeOf(d).Reap(t.Context(), removal)
 		mustFail(t, err, protocol.Unreachable, "connection reset")
@@ -300,53 +301,46 @@ func TestReapMinutes(t *testing.T) {
 // through a hook. "P" in it is the directory of locks.
 type dated struct {
 	*memory
-	hook    func(operation) error
-	minutes bool // to the minute only
+	hook    faulty.Hook // nil until a test has one
+	minutes bool        // to the minute only
 	mu      sync.Mutex
 	changed map[string]time.Time
 }
 
 func newDated(m *memory) *dated {
-	d := &dated{memory: m, changed: map[string]time.Time{}}
-	d.hook = func(o operation) error { return o.do() }
-	return d
+	return &dated{memory: m, changed: map[string]time.Time{}}
 }
 
 func (d *dated) Mkdir(ctx context.Context, name string) error {
-	return d.hook(operation{"mkdir", name, "", func() error {
+	return d.hook.Make("mkdir", name, "", func() error {
 		return d.touch(d.memory.Mkdir(ctx, name), name, path.Dir(name))
-	}})
+	})
 }
 
 func (d *dated) Rmdir(ctx context.Context, name string) error {
-	return d.hook(operation{"rmdir", name, "", func() error {
+	return d.hook.Make("rmdir", name, "", func() error {
 		return d.touch(d.memory.Rmdir(ctx, name), path.Dir(name))
-	}})
+	})
 }
 
 func (d *dated) Rename(ctx context.Context, from, to string) error {
-	return d.hook(operation{"rename", from, to, func() error {
+	return d.hook.Make("rename", from, to, func() error {
 		return d.touch(d.memory.Rename(ctx, from, to), path.Dir(from), path.Dir(to))
-	}})
+	})
 }
 
-func (d *dated) List(ctx context.Context, name string) (names []string, err error) {
-	err = d.hook(operation{"list", name, "", func() (err error) { names, err = d.memory.List(ctx, name); return err }})
-	return names, err
+func (d *dated) List(ctx context.Context, name string) ([]string, error) {
+	return faulty.Ask(d.hook, "list", name, func() ([]string, error) { return d.memory.List(ctx, name) })
 }
 
-func (d *dated) Entries(ctx context.Context, name string) (all []dirs.Entry, err error) {
-	err = d.hook(operation{"entries", name, "", func() error {
+func (d *dated) Entries(ctx context.Context, name string) ([]dirs.Entry, error) {
+	return faulty.Ask(d.hook, "entries", name, func() (all []dirs.Entry, err error) {
 		names, err := d.memory.List(ctx, name)
 		for _, n := range names {
 			all = append(all, d.entry(name, n))
 		}
-		return err
-	}})
-	if err != nil {
-		all = nil
-	}
-	return all, err
+		return all, err
+	})
 }
 
 func (d *dated) entry(in, name string) dirs.Entry {

@@ -14,6 +14,7 @@ import (
 	"locksmith/backends/mkdirlock/dirs"
 	"locksmith/backends/mkdirlock/labels"
 	"locksmith/protocol"
+	"locksmith/test/faulty"
 )
 
 // longMeta does not fit into one name.
@@ -33,13 +34,13 @@ func TestPartOfRecordComesLater(t *testing.T) {
 		t.Run(name(about), func(t *testing.T) {
 			eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
 				failures := 0
-				here := newHost("here", hooked{m, func(o operation) error {
-					if o.call == "mkdir" && strings.Contains(o.name, "/"+labels.PartPrefix+"2.") && failures < 2 {
+				here := newHost("here", hooked(m, func(o faulty.Call) error {
+					if o.Op == "mkdir" && strings.Contains(o.Name, "/"+labels.PartPrefix+"2.") && failures < 2 {
 						failures++
 						return err
 					}
-					return o.do()
-				}}, k)
+					return o.Do()
+				}), k)
 				r := here.by(7, "exclusive")
 				r.Owner.Meta = longMeta()
 				h := mustHold(t, here.ask(t, r))
@@ -62,12 +63,12 @@ func TestPartOfRecordComesLater(t *testing.T) {
 func TestPartOfRecordNeverComes(t *testing.T) {
 	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
 		trouble := dirs.Outcome(unix.ETIMEDOUT)
-		here := newHost("here", hooked{m, func(o operation) error {
-			if o.call == "mkdir" && strings.Contains(o.name, "/"+labels.PartPrefix+"2.") {
+		here := newHost("here", hooked(m, func(o faulty.Call) error {
+			if o.Op == "mkdir" && strings.Contains(o.Name, "/"+labels.PartPrefix+"2.") {
 				return trouble
 			}
-			return o.do()
-		}}, k)
+			return o.Do()
+		}), k)
 		r := here.by(7, "exclusive")
 		r.Owner.Meta = longMeta()
 		h := mustHold(t, here.ask(t, r))

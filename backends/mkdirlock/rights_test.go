@@ -11,6 +11,7 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/backends/watch"
 	"locksmith/protocol"
+	"locksmith/test/faulty"
 )
 
 // TestMayMakeButNotRemove: that a user may make directories but not remove them is found out with
@@ -123,12 +124,12 @@ func TestRefusedTriesLeaveOne(t *testing.T) {
 func TestRemovalIsTriedOnce(t *testing.T) {
 	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
 		var rmdirs int
-		here := newHost("here", hooked{m, func(o operation) error {
-			if o.call == "rmdir" {
+		here := newHost("here", hooked(m, func(o faulty.Call) error {
+			if o.Op == "rmdir" {
 				rmdirs++
 			}
-			return o.do()
-		}}, k)
+			return o.Do()
+		}), k)
 		mustRelease(t, here.take(t, "exclusive"))
 		h := newHost("there", m, k).take(t, "exclusive")
 		a := here.want(t, "exclusive")

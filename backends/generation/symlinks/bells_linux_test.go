@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/posix"
+	"locksmith/test/faulty"
 )
 
 // TestBellWhileServerIsAway: a holder gives up because it cannot reach the server. That ends
@@ -18,12 +19,12 @@ func TestBellWhileServerIsAway(t *testing.T) {
 		old := newHost("holder", m).take(t, "exclusive")
 		bell := posix.HangBell(old.Mine.in.bell())
 		var away atomic.Bool
-		a := newHost("waiter", hooked{m, func(o operation) error {
+		a := newHost("waiter", hooked(m, func(o faulty.Call) error {
 			if away.Load() {
 				return unix.ETIMEDOUT
 			}
-			return o.do()
-		}}).want(t, "exclusive")
+			return o.Do()
+		})).want(t, "exclusive")
 		a.lock.Bells = true
 		mustBeHeld(t, a)
 		if !a.hearsPredecessor() {

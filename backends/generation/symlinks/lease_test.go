@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locksmith/backends/clock"
+	"locksmith/test/faulty"
 )
 
 // slack is how late a waiter may be, because it pauses and holds back.
@@ -85,12 +86,12 @@ func TestUnclearLookStartsTheLeaseAgain(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		old := newHost("elsewhere", m).take(t, "exclusive")
 		var away atomic.Bool
-		a := newHost("here", hooked{m, func(o operation) error {
-			if away.Load() && o.call == "look" && o.name == old.Mine.path() {
+		a := newHost("here", hooked(m, func(o faulty.Call) error {
+			if away.Load() && o.Op == "look" && o.Name == old.Mine.path() {
 				return unix.ETIMEDOUT
 			}
-			return o.do()
-		}}).want(t, "exclusive")
+			return o.Do()
+		})).want(t, "exclusive")
 		time.AfterFunc(lease/2, func() { away.Store(true) })
 		time.AfterFunc(lease/2+10*time.Second, func() { away.Store(false) })
 		start := time.Now()
@@ -166,12 +167,12 @@ func TestWaiterBeats(t *testing.T) {
 			inBubble(t, func(t *testing.T, m *memory) {
 				keep(t, newHost("elsewhere", m).take(t, "exclusive"))
 				last, longest := time.Now(), time.Duration(0)
-				a := newHost("here", hooked{m, func(o operation) error {
-					if o.call == "touch" {
+				a := newHost("here", hooked(m, func(o faulty.Call) error {
+					if o.Op == "touch" {
 						longest, last = max(longest, time.Since(last)), time.Now()
 					}
-					return o.do()
-				}}).queue(t, mode)
+					return o.Do()
+				})).queue(t, mode)
 				place := a.Mine.ticket
 				ctx, cancel := clock.WithTimeout(t.Context(), bubbleTime{}, 5*lease)
 				defer cancel()
@@ -220,13 +221,13 @@ func TestSilentBeforeFirstHeartbeat(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, m *memory) {
 				paused := ""
-				here := newHost("here", hooked{m, func(o operation) error {
-					if o.call == "touch" && paused == "" {
-						paused = o.name
+				here := newHost("here", hooked(m, func(o faulty.Call) error {
+					if o.Op == "touch" && paused == "" {
+						paused = o.Name
 						time.Sleep(lease)
 					}
-					return o.do()
-				}})
+					return o.Do()
+				}))
 				h := here.take(t, mode)
 				if h.Mine.path() == paused {
 					t.Error("a locker that was paused for a lease holds by its old ticket")
@@ -246,12 +247,12 @@ func TestServerAwayWhileWaiting(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		first := newHost("elsewhere", m).take(t, "exclusive")
 		var away atomic.Bool
-		a := newHost("here", hooked{m, func(o operation) error {
+		a := newHost("here", hooked(m, func(o faulty.Call) error {
 			if away.Load() {
 				return unix.ETIMEDOUT
 			}
-			return o.do()
-		}}).queue(t, "exclusive")
+			return o.Do()
+		})).queue(t, "exclusive")
 		time.AfterFunc(time.Second, func() { away.Store(true) })
 		time.AfterFunc(5*lease, func() { away.Store(false) })
 		time.AfterFunc(6*lease, func() { _ = first.Release(context.Background()) })

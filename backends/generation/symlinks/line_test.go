@@ -4,6 +4,7 @@ package symlinks
 
 import (
 	"fmt"
+	"locksmith/test/faulty"
 	"testing"
 	"time"
 )
@@ -27,12 +28,12 @@ func TestTurnCostsTheSame(t *testing.T) {
 	cost := func(waiters int) (calls int64, listings int) {
 		inBubble(t, func(t *testing.T, m *memory) {
 			var count meter
-			dir := hooked{count.on(m), func(o operation) error {
-				if o.call == "list" && o.name == Reservations {
+			dir := hooked(count.on(m), func(o faulty.Call) error {
+				if o.Op == "list" && o.Name == Reservations {
 					listings++
 				}
-				return o.do()
-			}}
+				return o.Do()
+			})
 			h, all := queueOf(t, m, waiters, dir)
 			if listings != waiters {
 				t.Errorf("%d listings by %d who came", listings, waiters)

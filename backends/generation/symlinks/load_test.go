@@ -5,6 +5,7 @@ package symlinks
 import (
 	"context"
 	"fmt"
+	"locksmith/test/faulty"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -15,10 +16,10 @@ import (
 type meter struct{ calls atomic.Int64 }
 
 func (c *meter) on(dir Dir) Dir {
-	return hooked{dir, func(o operation) error {
+	return hooked(dir, func(o faulty.Call) error {
 		c.calls.Add(1)
-		return o.do()
-	}}
+		return o.Do()
+	})
 }
 
 // perSecond returns the rate of calls over so much fake time.

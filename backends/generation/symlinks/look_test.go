@@ -8,6 +8,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/test/backendtest"
+	"locksmith/test/faulty"
 )
 
 // TestInspectBesideHandover: a lock goes from hand to hand before each call of a look in turn, at
@@ -28,15 +29,15 @@ func handOver(t *testing.T, m *memory, mode string, call, gap int) (over bool) {
 	first, next := newHost("first", m).take(t, mode), newHost("next", m).queue(t, "exclusive")
 	var second *hold
 	calls := 0
-	r, err := newHost("reader", hooked{m, func(o operation) error {
+	r, err := newHost("reader", hooked(m, func(o faulty.Call) error {
 		if calls++; calls == call {
 			mustRelease(t, first)
 		}
 		if calls == call+gap {
 			second = mustAcquire(t, next)
 		}
-		return o.do()
-	}}).lock().Read(t.Context())
+		return o.Do()
+	})).lock().Read(t.Context())
 	backendtest.MustWork(t, err)
 	if second == nil {
 		return true

@@ -13,6 +13,7 @@ import (
 
 	"locksmith/backends/clock"
 	"locksmith/backends/process"
+	"locksmith/test/faulty"
 )
 
 // A memory is a lock directory without a disk, on the time of a synctest bubble.
@@ -202,73 +203,52 @@ func (m *memory) Await(ctx context.Context, _ string, _ process.Process, d time.
 	clock.Sleep(ctx, bubbleTime{}, d)
 }
 
-// An operation is one call of a Dir.
-type operation struct {
-	call string // "mkdir", "look"…
-	name string // its first argument; of symlink, the name that it makes
-	do   func() error
+// asks reports that a call goes to the server and changes nothing there.
+func asks(o faulty.Call) bool { return o.Op == "list" || o.Op == "look" || o.Op == "readlink" }
+
+// hooked is a Dir that hands each call to a hook.
+func hooked(dir Dir, hook faulty.Hook) Dir {
+	return hookedDir{faulty.Directory{Names: dir, Hook: hook}, dir, dir}
 }
 
-func (o operation) String() string { return o.call + " " + o.name }
-
-// asks reports that the call goes to the server and changes nothing there.
-func (o operation) asks() bool {
-	return o.call == "list" || o.call == "look" || o.call == "readlink"
+type hookedDir struct {
+	faulty.Directory
+	awaits
+	dir Dir
 }
 
-// A hooked Dir hands each call to a hook, which makes it or not, and gives the answer.
-type hooked struct {
-	Dir
-	hook func(operation) error
+type awaits interface {
+	Await(ctx context.Context, name string, watched process.Process, d time.Duration, descriptors ...int)
 }
 
-func (h hooked) Prepare(ctx context.Context) error {
-	return h.hook(operation{"prepare", "", func() error { return h.Dir.Prepare(ctx) }})
+func (h hookedDir) Prepare(ctx context.Context) error {
+	return h.Make("prepare", "", "", func() error { return h.dir.Prepare(ctx) })
 }
 
-func (h hooked) Mkdir(ctx context.Context, name string) error {
-	return h.hook(operation{"mkdir", name, func() error { return h.Dir.Mkdir(ctx, name) }})
+func (h hookedDir) Symlink(ctx context.Context, target, name string) error {
+	return h.Make("symlink", name, "", func() error { return h.dir.Symlink(ctx, target, name) })
 }
 
-func (h hooked) Rmdir(ctx context.Context, name string) error {
-	return h.hook(operation{"rmdir", name, func() error { return h.Dir.Rmdir(ctx, name) }})
+func (h hookedDir) Unlink(ctx context.Context, name string) error {
+	return h.Make("unlink", name, "", func() error { return h.dir.Unlink(ctx, name) })
 }
 
-func (h hooked) Rename(ctx context.Context, from, to string) error {
-	return h.hook(operation{"rename", from, func() error { return h.Dir.Rename(ctx, from, to) }})
+func (h hookedDir) Touch(ctx context.Context, name string) error {
+	return h.Make("touch", name, "", func() error { return h.dir.Touch(ctx, name) })
 }
 
-func (h hooked) Symlink(ctx context.Context, target, name string) error {
-	return h.hook(operation{"symlink", name, func() error { return h.Dir.Symlink(ctx, target, name) }})
+func (h hookedDir) Keep(ctx context.Context, link string, others ...string) {
+	_ = h.Make("keep", link, "", func() error { h.dir.Keep(ctx, link, others...); return nil })
 }
 
-func (h hooked) Unlink(ctx context.Context, name string) error {
-	return h.hook(operation{"unlink", name, func() error { return h.Dir.Unlink(ctx, name) }})
+func (h hookedDir) Readlink(ctx context.Context, name string) (string, error) {
+	return faulty.Ask(h.Hook, "readlink", name, func() (string, error) { return h.dir.Readlink(ctx, name) })
 }
 
-func (h hooked) Touch(ctx context.Context, name string) error {
-	return h.hook(operation{"touch", name, func() error { return h.Dir.Touch(ctx, name) }})
-}
-
-func (h hooked) Keep(ctx context.Context, link string, others ...string) {
-	_ = h.hook(operation{"keep", link, func() error { h.Dir.Keep(ctx, link, others...); return nil }})
-}
-
-func (h hooked) Readlink(ctx context.Context, name string) (target string, err error) {
-	err = h.hook(operation{"readlink", name, func() (err error) { target, err = h.Dir.Readlink(ctx, name); return err }})
-	return target, err
-}
-
-func (h hooked) ReadlinkNow(ctx context.Context, name string) (string, error) {
+func (h hookedDir) ReadlinkNow(ctx context.Context, name string) (string, error) {
 	return h.Readlink(ctx, name)
 }
 
-func (h hooked) List(ctx context.Context, name string) (names []string, err error) {
-	err = h.hook(operation{"list", name, func() (err error) { names, err = h.Dir.List(ctx, name); return err }})
-	return names, err
-}
-
-func (h hooked) Look(ctx context.Context, name string) (sight Sight, err error) {
-	err = h.hook(operation{"look", name, func() (err error) { sight, err = h.Dir.Look(ctx, name); return err }})
-	return sight, err
+func (h hookedDir) Look(ctx context.Context, name string) (Sight, error) {
+	return faulty.Ask(h.Hook, "look", name, func() (Sight, error) { return h.dir.Look(ctx, name) })
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"locksmith/backends/backend"
+	"locksmith/test/faulty"
 )
 
 // TestFreeLockIsLeftToTheHead: a free lock is left to the head of the queue for a fairTime, and
@@ -272,7 +273,8 @@ func TestKilledWhileJoining(t *testing.T) {
 				mustRelease(t, mustAcquire(t, waiter))
 				mustRelease(t, mustAcquire(t, a))
 				between(t, "two turns", time.Since(start), 0, maxRankPause+slack)
-				mustBecomeTidy(t, m)
+				faulty.Settle(t, mustAcquire(t, newHost("there", m).want(t, "exclusive")))
+				mustBeTidy(t, m)
 			})
 		})
 	}

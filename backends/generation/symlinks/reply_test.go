@@ -13,22 +13,23 @@ import (
 	"locksmith/backends/backend"
 	"locksmith/protocol"
 	"locksmith/test/backendtest"
+	"locksmith/test/faulty"
 )
 
 // loseReply executes the nth call that match accepts, and loses the answer.
-func loseReply(dir Dir, n int, match func(operation) bool) Dir {
-	return hooked{dir, func(o operation) error {
-		err := o.do()
+func loseReply(dir Dir, n int, match func(faulty.Call) bool) Dir {
+	return hooked(dir, func(o faulty.Call) error {
+		err := o.Do()
 		if match(o) {
 			if n--; n == 0 {
 				return unix.ETIMEDOUT
 			}
 		}
 		return err
-	}}
+	})
 }
 
-func removes(o operation) bool { return o.call == "rmdir" && !strings.Contains(o.name, probePrefix) }
+func removes(o faulty.Call) bool { return o.Op == "rmdir" && !strings.Contains(o.Name, probePrefix) }
 
 // TestReleaseReplyLost: the lock was released, but the answer was lost.
 func TestReleaseReplyLost(t *testing.T) {
@@ -95,7 +96,7 @@ func acquireReplyLost(t *testing.T, m *memory, mode, before string, n int) (lost
 		mustRelease(t, newHost("there", m).take(t, mode))
 	}
 	here := newHost("here", m)
-	here.dir = loseReply(m, n, func(operation) bool {
+	here.dir = loseReply(m, n, func(faulty.Call) bool {
 		calls++
 		lost = calls >= n
 		return true
@@ -119,20 +120,20 @@ func acquireReplyLost(t *testing.T, m *memory, mode, before string, n int) (lost
 }
 
 // late keeps copies of all removals, to repeat them when they can only do harm.
-type late struct{ removals []operation }
+type late struct{ removals []faulty.Call }
 
 func (l *late) on(dir Dir) Dir {
-	return hooked{dir, func(o operation) error {
-		if o.call == "rmdir" || o.call == "unlink" || o.call == "rename" {
+	return hooked(dir, func(o faulty.Call) error {
+		if o.Op == "rmdir" || o.Op == "unlink" || o.Op == "rename" {
 			l.removals = append(l.removals, o)
 		}
-		return o.do()
-	}}
+		return o.Do()
+	})
 }
 
 func (l *late) repeat() {
 	for _, o := range l.removals {
-		_ = o.do()
+		_ = o.Do()
 	}
 }
 
@@ -192,7 +193,7 @@ func TestLateBreak(t *testing.T) {
 			inBubble(t, func(t *testing.T, m *memory) {
 				silent := newHost("elsewhere", m).take(t, mode)
 				var next *hold
-				breaker := newHost("here", hooked{m, func(o operation) error {
+				breaker := newHost("here", hooked(m, func(o faulty.Call) error {
 					if next == nil && removes(o) {
 						// The silent holder wakes up and finishes its work.
 						mustStillHold(t, silent)
@@ -200,8 +201,8 @@ func TestLateBreak(t *testing.T) {
 						next = mustAcquire(t, newHost("there", m).want(t, mode))
 						keep(t, next)
 					}
-					return o.do()
-				}}).want(t, "exclusive")
+					return o.Do()
+				})).want(t, "exclusive")
 				mustBeHeld(t, breaker)
 				time.Sleep(leaseAndDrift)
 				if held := mustBeHeld(t, breaker); next == nil || held.Holder.Record == nil || held.Holder.Record.ID != next.ID() {
@@ -218,9 +219,9 @@ func TestLateBreak(t *testing.T) {
 func TestStolenBetweenSymlinkAndListing(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		var thief *hold
-		here := newHost("here", hooked{m, func(o operation) error {
-			err := o.do()
-			if thief == nil && o.call == "symlink" && strings.HasPrefix(o.name, Generations) {
+		here := newHost("here", hooked(m, func(o faulty.Call) error {
+			err := o.Do()
+			if thief == nil && o.Op == "symlink" && strings.HasPrefix(o.Name, Generations) {
 				// An operator breaks the holder that it sees, and takes the lock.
 				there := newHost("there", m)
 				r, inspectErr := there.lock().Read(t.Context())
@@ -233,7 +234,7 @@ func TestStolenBetweenSymlinkAndListing(t *testing.T) {
 				thief = there.take(t, "exclusive")
 			}
 			return err
-		}})
+		}))
 		a := here.want(t, "exclusive")
 		if held := mustBeHeld(t, a); held.Holder.Record.ID != thief.ID() {
 			t.Errorf("the lock is held by %+v, want the one that broke us", held.Holder)
@@ -252,15 +253,15 @@ func TestOutdatedGenerationIsNoHold(t *testing.T) {
 				there := newHost("there", m)
 				mustRelease(t, there.take(t, "exclusive"))
 				var now *hold
-				a := newHost("here", hooked{m, func(o operation) error {
-					if now == nil && o.call == "symlink" && o.name == lockName(2) {
+				a := newHost("here", hooked(m, func(o faulty.Call) error {
+					if now == nil && o.Op == "symlink" && o.Name == lockName(2) {
 						for now = mustAcquire(t, there.want(t, "exclusive")); now.Token() < 8; {
 							mustRelease(t, now)
 							now = mustAcquire(t, there.want(t, "exclusive"))
 						}
 					}
-					return o.do()
-				}}).want(t, mode)
+					return o.Do()
+				})).want(t, mode)
 				if held := mustBeHeld(t, a); now == nil || held.Holder.Record == nil || held.Holder.Record.ID != now.ID() {
 					t.Errorf("the lock is held by %+v, want the holder that was not paused", held.Holder)
 				}

@@ -16,6 +16,7 @@ import (
 	"locksmith/backends/generation"
 	"locksmith/backends/owner"
 	"locksmith/test/backendtest"
+	"locksmith/test/faulty"
 )
 
 // crowd leaves n dead reservations behind, half of them of another host.
@@ -128,12 +129,12 @@ func TestTendSparesTheLiving(t *testing.T) {
 func TestTendSparesRecordsItCannotPlace(t *testing.T) {
 	inBubble(t, func(t *testing.T, m *memory) {
 		hs := []*hold{newHost("here", m).take(t, "shared"), newHost("there", m).take(t, "shared")}
-		hs[0].Mine.lock.Dir = hooked{m, func(o operation) error {
-			if o.call == "list" && strings.HasPrefix(o.name, hs[0].Mine.in.path()) {
+		hs[0].Mine.lock.Dir = hooked(m, func(o faulty.Call) error {
+			if o.Op == "list" && strings.HasPrefix(o.Name, hs[0].Mine.in.path()) {
 				return unix.EIO
 			}
-			return o.do()
-		}}
+			return o.Do()
+		})
 		for range 6 {
 			for _, h := range hs {
 				mustStillHold(t, h)
@@ -159,12 +160,12 @@ func TestTendGoesOnWhereItStopped(t *testing.T) {
 		for range 25 {
 			left := len(reservations(t, m, "xi"))
 			ctx, cancel := context.WithCancel(t.Context())
-			h.Mine.lock.Dir = hooked{m, func(o operation) error {
-				if o.call == "rmdir" || o.call == "unlink" {
+			h.Mine.lock.Dir = hooked(m, func(o faulty.Call) error {
+				if o.Op == "rmdir" || o.Op == "unlink" {
 					cancel()
 				}
-				return o.do()
-			}}
+				return o.Do()
+			})
 			if err := h.Tend(ctx); err != nil {
 				t.Error(err)
 			}
@@ -189,15 +190,15 @@ func TestTendTwiceAtOnce(t *testing.T) {
 		put(t, m, staging, here, 7, ticket{})
 		here.Dead[7] = true
 		nested := false
-		hs[0].Mine.lock.Dir = hooked{m, func(o operation) error {
-			if !nested && o.call == "rmdir" {
+		hs[0].Mine.lock.Dir = hooked(m, func(o faulty.Call) error {
+			if !nested && o.Op == "rmdir" {
 				nested = true
 				if err := hs[1].Tend(t.Context()); err != nil {
 					t.Error(err)
 				}
 			}
-			return o.do()
-		}}
+			return o.Do()
+		})
 		if err := hs[0].Tend(t.Context()); err != nil {
 			t.Error(err)
 		}
@@ -265,13 +266,13 @@ func TestInspectWhileEverythingChanges(t *testing.T) {
 		here := newHost("here", m)
 		h := here.take(t, "exclusive")
 		turns := 0
-		l := newHost("there", hooked{m, func(o operation) error {
+		l := newHost("there", hooked(m, func(o faulty.Call) error {
 			if turns++; turns < 30 {
 				mustRelease(t, h)
 				h = here.take(t, modes()[turns%2])
 			}
-			return o.do()
-		}}).lock()
+			return o.Do()
+		})).lock()
 		for turns < 40 {
 			r, err := l.Read(t.Context())
 			if err != nil && backend.CodeOf(err) != "internal" {
