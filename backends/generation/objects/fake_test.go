@@ -11,17 +11,20 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/protocol"
+	"locksmith/test/faulty"
 )
 
-// A fake is a Store in memory, as strict as the best stores. A test may put a fault before any
-// request.
-type fake struct {
+// A bucket is objects in memory.
+type bucket struct {
 	mu       sync.Mutex
 	objects  map[string]stored
 	requests map[string]int // by their names
-	// before, if not nil, is called in place of a request. It may execute the request, refuse it, or
-	// execute it and withhold the answer.
-	before func(what, key string, do func() error) error
+}
+
+// A fake is a Store in memory, as strict as the best stores.
+type fake struct {
+	*bucket
+	before faulty.Hook
 }
 
 type stored struct {
@@ -39,22 +42,20 @@ func (f *fake) counted() map[string]int {
 	return all
 }
 
-func newFake() *fake { return &fake{objects: map[string]stored{}, requests: map[string]int{}} }
+func newFake() *fake {
+	return &fake{&bucket{objects: map[string]stored{}, requests: map[string]int{}}, nil}
+}
 
 func (f *fake) do(what, key string, do func() error) error {
 	f.mu.Lock()
 	f.requests[what]++
 	before := f.before
 	f.mu.Unlock()
-	locked := func() error {
+	return before.Make(what, key, "", func() error {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		return do()
-	}
-	if before != nil {
-		return before(what, key, locked)
-	}
-	return locked()
+	})
 }
 
 func (f *fake) put(key string, content []byte) error {

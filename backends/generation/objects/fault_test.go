@@ -17,6 +17,7 @@ import (
 	"locksmith/backends/watch"
 	"locksmith/protocol"
 	"locksmith/test/backendtest"
+	"locksmith/test/faulty"
 )
 
 // request is a request on fake time, by a process whose end nobody can see.
@@ -55,24 +56,43 @@ func noAnswer() error {
 }
 
 // once calls instead in place of the first request of a kind.
-func (f *fake) once(what, prefix string, instead func(do func() error) error) {
-	done := false
-	f.before = func(w, key string, do func() error) error {
-		if !done && w == what && strings.HasPrefix(key, prefix) {
-			done = true
-			return instead(do)
-		}
-		return do()
+func (f *fake) once(what, prefix string, instead faulty.Hook) {
+	f.before = faulty.Once(func(c faulty.Call) bool { return c.Op == what && strings.HasPrefix(c.Name, prefix) }, instead)
+}
+
+// TestFaults lets each request in turn have no answer, or somebody else's.
+func TestFaults(t *testing.T) {
+	lost, stranger := faulty.Fault{Err: noAnswer(), Code: protocol.Unreachable}, faulty.Fault{Err: notFound(), Code: protocol.Unreachable}
+	all := []faulty.Fault{lost, lost, lost}
+	all[1].Done, all[2].Lasts = true, faulty.Long
+	for _, lost.Late = range []int{1, 2, 4, faulty.AtLast} {
+		all = append(all, lost)
 	}
+	for _, op := range []string{"get", "head", "put", "list", "delete"} {
+		stranger.Every, stranger.Spares = true, func(c faulty.Call) bool { return c.Op != op }
+		all = append(all, stranger)
+	}
+	faulty.Run(t, []string{"exclusive"}, all, func(*testing.T) faulty.Place {
+		f := newFake()
+		return faulty.Place{
+			Lock: func(h backendtest.Host, hook faulty.Hook) faulty.Lock {
+				l := lockIn(&fake{f.bucket, hook})
+				l.Env = owner.Env{NewID: owner.NewID, Judge: h.Judge, Today: time.Now}
+				return l
+			},
+			Left:    f.leftovers,
+			Unclear: func(error) bool { return true },
+		}
+	})
 }
 
 // TestLostAnswers: whoever made the generation has the lock, whatever answer it got.
 func TestLostAnswers(t *testing.T) {
-	for about, instead := range map[string]func(do func() error) error{
-		"no answer after a success":            func(do func() error) error { return errors.Join(noAnswer(), do()) },
-		"told of its own success as another's": func(do func() error) error { _ = do(); return ErrExists },
-		"not executed":                         func(func() error) error { return noAnswer() },
-		"refused though there is none":         func(func() error) error { return ErrExists },
+	for about, instead := range map[string]faulty.Hook{
+		"no answer after a success":            func(c faulty.Call) error { return errors.Join(noAnswer(), c.Do()) },
+		"told of its own success as another's": func(c faulty.Call) error { _ = c.Do(); return ErrExists },
+		"not executed":                         func(faulty.Call) error { return noAnswer() },
+		"refused though there is none":         func(faulty.Call) error { return ErrExists },
 	} {
 		t.Run(about, func(t *testing.T) {
 			f := newFake()
@@ -95,11 +115,11 @@ func TestBusy(t *testing.T) {
 		f := newFake()
 		h, a := heldAndWanted(t, f)
 		backendtest.MustRelease(t, h)
-		busy := func(what, _ string, do func() error) error {
-			if what == kind {
+		busy := func(c faulty.Call) error {
+			if c.Op == kind {
 				return noAnswer()
 			}
-			return do()
+			return c.Do()
 		}
 		f.before = busy
 		backendtest.MustBeHeld(t, a)
@@ -128,7 +148,7 @@ func TestOneLostAnswer(t *testing.T) {
 					backendtest.MustBeHeld(t, a) // nobody holds it, but the first is before us
 				}
 				backendtest.MustWork(t, first.Withdraw(t.Context()))
-				f.once(kind, "", func(func() error) error { return noAnswer() })
+				f.once(kind, "", func(faulty.Call) error { return noAnswer() })
 				for {
 					h, err := a.Try(t.Context())
 					if err == nil {
@@ -153,11 +173,11 @@ func TestSilentAtFirst(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFake()
 			a := attemptIn(t, f)
-			f.before = func(what, _ string, do func() error) error {
-				if what == kind {
+			f.before = func(c faulty.Call) error {
+				if c.Op == kind {
 					return noAnswer()
 				}
-				return do()
+				return c.Do()
 			}
 			for try := range 20 {
 				_, err := a.Try(t.Context())
@@ -179,7 +199,7 @@ func TestSomebodysAnswer(t *testing.T) {
 		what, prefix, _ := strings.Cut(request, " ")
 		f := newFake()
 		h, a := backendtest.MustHold(t, attemptIn(t, f)), attemptIn(t, f)
-		stranger := func() { f.once(what, prefix, func(func() error) error { return notFound() }) }
+		stranger := func() { f.once(what, prefix, func(faulty.Call) error { return notFound() }) }
 		backendtest.MustStillHold(t, h)
 		stranger()
 		if err := h.Heartbeat(t.Context()); errors.Is(err, backend.ErrGone) {
@@ -203,7 +223,7 @@ func TestSomebodysAnswer(t *testing.T) {
 func TestNotRemoved(t *testing.T) {
 	f := newFake()
 	h, a := backendtest.MustHold(t, attemptIn(t, f)), attemptIn(t, f)
-	f.once("delete", reservationPrefix, func(func() error) error { return notFound() })
+	f.once("delete", reservationPrefix, func(faulty.Call) error { return notFound() })
 	backendtest.MustFail(t, h.Release(t.Context()), protocol.Unreachable, "404")
 	backendtest.MustBeHeld(t, a)
 	backendtest.MustRelease(t, h)
@@ -214,11 +234,11 @@ func TestNotRemoved(t *testing.T) {
 // leaves nothing that it could not remove. A user that may is tested once only.
 func TestMayNotRemove(t *testing.T) {
 	f := newFake()
-	f.before = func(what, _ string, do func() error) error {
-		if what == "delete" {
+	f.before = func(c faulty.Call) error {
+		if c.Op == "delete" {
 			return &backend.Error{Code: protocol.Permission, Lock: "s3://bucket/lock", Op: "remove an object", Err: errors.New("the store answers 403")}
 		}
-		return do()
+		return c.Do()
 	}
 	a := attemptIn(t, f)
 	_, err := a.Try(t.Context())
@@ -250,7 +270,7 @@ func TestNoSign(t *testing.T) {
 			time.Sleep(40 * time.Second)
 			backendtest.MustStillHold(t, h)
 			time.Sleep(40 * time.Second)
-			f.once(what, beatPrefix, func(func() error) error { return notFound() })
+			f.once(what, beatPrefix, func(faulty.Call) error { return notFound() })
 			if s, err := w.Look(t.Context(), h.Mine.ticket); err == nil && s.Due == 0 {
 				t.Errorf("after a 404 to %s a holder may be broken 40 s after its last heartbeat, want no sooner than after its lease", what)
 			}
@@ -263,14 +283,14 @@ func TestNoSign(t *testing.T) {
 func TestContradiction(t *testing.T) {
 	f := newFake()
 	h, a := backendtest.MustHold(t, attemptIn(t, f)), attemptIn(t, f)
-	f.once("get", reservationPrefix, func(func() error) error { return ErrAbsent })
+	f.once("get", reservationPrefix, func(faulty.Call) error { return ErrAbsent })
 	backendtest.MustBeHeld(t, a)
 	backendtest.MustStillHold(t, h)
 	backendtest.MustWithdraw(t, a)
 	b := attemptIn(t, f)
-	f.once("get", generationPrefix, func(do func() error) error {
+	f.once("get", generationPrefix, func(c faulty.Call) error {
 		backendtest.MustRelease(t, h)
-		return do()
+		return c.Do()
 	})
 	f.counted()
 	backendtest.MustRelease(t, backendtest.MustHold(t, b))
@@ -331,8 +351,8 @@ func TestLateCreation(t *testing.T) {
 	f := newFake()
 	ctx, cancel := context.WithCancel(t.Context())
 	var late func() error
-	f.once("create", generationPrefix, func(do func() error) error {
-		late = do
+	f.once("create", generationPrefix, func(c faulty.Call) error {
+		late = c.Do
 		cancel()
 		return noAnswer()
 	})
@@ -354,8 +374,8 @@ func TestLateCreation(t *testing.T) {
 func TestUnclearReservation(t *testing.T) {
 	f := newFake()
 	var spoiled string
-	f.once("put", reservationPrefix, func(do func() error) error {
-		_ = do()
+	f.once("put", reservationPrefix, func(c faulty.Call) error {
+		_ = c.Do()
 		spoiled = f.keys()[0]
 		return noAnswer()
 	})
@@ -409,9 +429,9 @@ func TestBroughtBackLate(t *testing.T) {
 func TestNeverBroughtBack(t *testing.T) {
 	f := newFake()
 	h := backendtest.MustHold(t, attemptIn(t, f))
-	f.once("put", beatPrefix, func(do func() error) error {
+	f.once("put", beatPrefix, func(c faulty.Call) error {
 		backendtest.MustWork(t, backendtest.BreakID(t.Context(), lockIn(f), h.ID()))
-		return do()
+		return c.Do()
 	})
 	if err := h.Heartbeat(t.Context()); !errors.Is(err, backend.ErrGone) {
 		t.Errorf("the heartbeat of a broken holder returns %v, want ErrGone", err)
@@ -424,9 +444,9 @@ func TestOldListing(t *testing.T) {
 	f := newFake()
 	h := backendtest.MustHold(t, attemptIn(t, f))
 	old := f.keys()
-	f.before = func(what, _ string, do func() error) error {
-		if what != "list" {
-			return do()
+	f.before = func(c faulty.Call) error {
+		if c.Op != "list" {
+			return c.Do()
 		}
 		f.mu.Lock()
 		now := f.objects
@@ -438,7 +458,7 @@ func TestOldListing(t *testing.T) {
 		}
 		f.mu.Unlock()
 		defer func() { f.objects = now }()
-		return do()
+		return c.Do()
 	}
 	a := attemptIn(t, f)
 	_, err := a.Try(t.Context())
@@ -453,7 +473,7 @@ func TestOldListing(t *testing.T) {
 func TestListingOfTwoMoments(t *testing.T) {
 	f := newFake()
 	var h backend.Hold
-	f.once("list", "", func(do func() error) error {
+	f.once("list", "", func(c faulty.Call) error {
 		other := attemptIn(t, f)
 		other.Request.Timeout = 0 // it does not leave the lock to those before it
 		h = backendtest.MustHold(t, other)
@@ -461,7 +481,7 @@ func TestListingOfTwoMoments(t *testing.T) {
 		hidden := f.objects[key]
 		delete(f.objects, key)
 		defer func() { f.objects[key] = hidden }()
-		return do()
+		return c.Do()
 	})
 	a := attemptIn(t, f)
 	backendtest.MustBeHeld(t, a)
@@ -487,8 +507,8 @@ func TestLateHeartbeat(t *testing.T) {
 func TestPaused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()
-		f.once("create", generationPrefix, func(do func() error) error {
-			err := do()
+		f.once("create", generationPrefix, func(c faulty.Call) error {
+			err := c.Do()
 			time.Sleep(2 * time.Minute)
 			return err
 		})
@@ -509,9 +529,9 @@ func TestTooSlow(t *testing.T) {
 		for range 9 {
 			backendtest.MustRelease(t, backendtest.MustHold(t, attemptIn(t, f)))
 		}
-		f.before = func(_, _ string, do func() error) error {
+		f.before = func(c faulty.Call) error {
 			time.Sleep(1500 * time.Millisecond)
-			return do()
+			return c.Do()
 		}
 		r := request()
 		r.Owner.Lease = 4 * time.Second
@@ -563,11 +583,11 @@ func TestGivenUp(t *testing.T) {
 		backendtest.MustRelease(t, h)
 		time.Sleep(2 * time.Minute) // longer than its lease
 		var late []func() error
-		f.before = func(what, _ string, do func() error) error {
-			if what != "delete" {
-				return do()
+		f.before = func(c faulty.Call) error {
+			if c.Op != "delete" {
+				return c.Do()
 			}
-			late = append(late, do)
+			late = append(late, c.Do)
 			return noAnswer()
 		}
 		for range 3 {
@@ -597,15 +617,15 @@ func TestLateAndNotRemoved(t *testing.T) {
 		a := attemptIn(t, f)
 		backendtest.MustWork(t, a.reserve(t.Context()))
 		var removed []string
-		f.before = func(what, key string, do func() error) error {
+		f.before = func(c faulty.Call) error {
 			switch {
-			case what == "create":
+			case c.Op == "create":
 				time.Sleep(2 * time.Minute) // longer than its lease
-			case what == "delete":
-				removed = append(removed, key)
+			case c.Op == "delete":
+				removed = append(removed, c.Name)
 				return noAnswer()
 			}
-			return do()
+			return c.Do()
 		}
 		a.began = a.Request.Clock.Now()
 		_, err := a.Take(t.Context())
@@ -620,7 +640,7 @@ func TestStoreIsAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()
 		h, a := heldAndWanted(t, f)
-		f.before = func(string, string, func() error) error { return noAnswer() }
+		f.before = func(faulty.Call) error { return noAnswer() }
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
 		backendtest.MustWork(t, a.Wait(ctx))
@@ -784,11 +804,11 @@ func TestOldGenerationsGo(t *testing.T) {
 		return n
 	}
 	const holders = 46
-	f.before = func(what, key string, do func() error) error {
-		if what == "delete" && strings.HasPrefix(key, generationPrefix) {
+	f.before = func(c faulty.Call) error {
+		if c.Op == "delete" && strings.HasPrefix(c.Name, generationPrefix) {
 			return noAnswer()
 		}
-		return do()
+		return c.Do()
 	}
 	for range holders {
 		backendtest.MustRelease(t, backendtest.MustHold(t, attemptIn(t, f)))
@@ -810,19 +830,19 @@ func TestOldGenerationsGo(t *testing.T) {
 // by the rule no generation is there without those after it. They go with the first release that
 // can remove that generation, whether its answer comes or not.
 func TestOneGenerationStays(t *testing.T) {
-	for about, instead := range map[string]func(do func() error) error{
-		"not executed":  func(func() error) error { return noAnswer() },
-		"answer lost":   func(do func() error) error { return errors.Join(noAnswer(), do()) },
-		"not permitted": func(func() error) error { return &backend.Error{Code: protocol.Permission, Err: errors.New("no")} },
+	for about, instead := range map[string]faulty.Hook{
+		"not executed":  func(faulty.Call) error { return noAnswer() },
+		"answer lost":   func(c faulty.Call) error { return errors.Join(noAnswer(), c.Do()) },
+		"not permitted": func(faulty.Call) error { return &backend.Error{Code: protocol.Permission, Err: errors.New("no")} },
 	} {
 		t.Run(about, func(t *testing.T) {
 			f := newFake()
 			stays := generationKey(1)
-			f.before = func(what, key string, do func() error) error {
-				if what == "delete" && key == stays {
-					return instead(do)
+			f.before = func(c faulty.Call) error {
+				if c.Op == "delete" && c.Name == stays {
+					return instead(c)
 				}
-				return do()
+				return c.Do()
 			}
 			const holders = 10
 			for range holders {
@@ -852,7 +872,7 @@ func TestFailedRemoval(t *testing.T) {
 		f := newFake()
 		l, h := lockIn(f), backendtest.MustHold(t, attemptIn(t, f))
 		backendtest.MustWork(t, f.Put(t.Context(), successNames.Of(h.Token(), h.ID()), nil))
-		f.once(what, "", func(func() error) error { return noAnswer() })
+		f.once(what, "", func(faulty.Call) error { return noAnswer() })
 		backendtest.MustFail(t, l.Remove(t.Context(), h), protocol.Unreachable, "no answer")
 		backendtest.MustRelease(t, backendtest.MustHold(t, attemptIn(t, f)))
 	}
