@@ -35,7 +35,7 @@ func TestAge(t *testing.T) {
 						return o.Do()
 					}
 					time.Sleep(150 * time.Second)
-					before := strings.Join(d.tree(), " ")
+					before := strings.Join(d.All(), " ")
 					l := newHost("here", d, k).lock()
 					l.clock, l.Today = &placeClock{}, func() time.Time { return time.Now().Add(3 * time.Hour) }
 					for range 2 {
@@ -48,7 +48,7 @@ func TestAge(t *testing.T) {
 					if probes != 1 {
 						t.Errorf("the place's time was asked for %d times", probes)
 					}
-					if after := strings.Join(d.tree(), " "); after != before {
+					if after := strings.Join(d.All(), " "); after != before {
 						t.Errorf("a look left %s of %s", after, before)
 					}
 				})

@@ -34,7 +34,7 @@ func (w watchedDisk) RenameNew(ctx context.Context, from, to string) error {
 func watched(m *memory, empty *int) dirs.Disk {
 	hook := func(o faulty.Call) error {
 		err := o.Do()
-		if all := m.tree(); slices.Contains(all, "L") && !slices.ContainsFunc(all, func(name string) bool { return name > "L/" && name < "L0" }) {
+		if all := m.All(); slices.Contains(all, "L") && !slices.ContainsFunc(all, func(name string) bool { return name > "L/" && name < "L0" }) {
 			*empty++
 		}
 		return err

@@ -147,36 +147,34 @@ func (r *remembering) List(ctx context.Context, name string) ([]string, error) {
 
 // removeAll also removes a directory that is not empty.
 func removeAll(o faulty.Call, m *memory) error {
-	m.mu.Lock()
-	parent, there, last := m.find(o.Name)
-	if there != nil {
-		clear(there)
-		delete(parent, last)
-	}
-	m.mu.Unlock()
-	if there == nil {
-		return dirs.Outcome(unix.ENOENT)
-	}
-	return nil
+	return m.At(o.Name, func(parent, there *faulty.Node, last string) error {
+		if there == nil {
+			return dirs.Outcome(unix.ENOENT)
+		}
+		delete(parent.In, last)
+		return nil
+	})
+}
+
+// empties removes all that is in a directory.
+func (m *memory) empties(name string) {
+	_ = m.At(name, func(_, there *faulty.Node, _ string) error {
+		if there != nil {
+			clear(there.In)
+		}
+		return nil
+	})
 }
 
 // emptyFirst refuses to remove a directory that is not empty, but empties it.
 func emptyFirst(o faulty.Call, m *memory) error {
-	err := o.Do()
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if _, there, _ := m.find(o.Name); there != nil {
-		clear(there)
-	}
-	return err
+	defer m.empties(o.Name)
+	return o.Do()
 }
 
 // moveInto renames as mv does: into a target that exists.
 func moveInto(o faulty.Call, m *memory) error {
-	m.mu.Lock()
-	_, there, _ := m.find(o.To)
-	m.mu.Unlock()
-	if there != nil {
+	if _, err := m.Get(o.To); err == nil {
 		return m.Rename(context.Background(), o.Name, o.To+o.Name[strings.LastIndex(o.Name, "/"):])
 	}
 	return o.Do()
@@ -184,11 +182,7 @@ func moveInto(o faulty.Call, m *memory) error {
 
 // replace renames also onto a directory that is not empty.
 func replace(o faulty.Call, m *memory) error {
-	m.mu.Lock()
-	if _, there, _ := m.find(o.To); there != nil {
-		clear(there)
-	}
-	m.mu.Unlock()
+	m.empties(o.To)
 	return o.Do()
 }
 

@@ -97,7 +97,7 @@ func TestExamineFinds(t *testing.T) {
 						t.Errorf("a finding that is not fit has no advice: %+v", k)
 					}
 				}
-				if left := p.tree(); (len(left) > 0) != c.left {
+				if left := p.All(); (len(left) > 0) != c.left {
 					t.Errorf("doctor leaves behind %q", left)
 				}
 			})
@@ -117,12 +117,12 @@ func TestExamineFit(t *testing.T) {
 				if c.there {
 					mustWork(t, p.Mkdir(t.Context(), "L"), p.Mkdir(t.Context(), "L/lock"))
 				}
-				before := p.tree()
+				before := p.All()
 				all, err := p.examine(t.Context())
 				if err != nil || backend.Verdict(all) != backend.Fit || len(all) < 15 {
 					t.Errorf("doctor of a good place: %v, %+v; want fit, by 15 checks", err, all)
 				}
-				if left := p.tree(); !slices.Equal(left, before) {
+				if left := p.All(); !slices.Equal(left, before) {
 					t.Errorf("doctor changed a good place: %q", left)
 				}
 			})
@@ -165,8 +165,8 @@ func TestExamineWhileOthersMakeLock(t *testing.T) {
 			})
 		}
 		all, err := p.examine(t.Context())
-		if err != nil || backend.Verdict(all) == backend.Unfit || !slices.Equal(p.tree(), []string{"L"}) {
-			t.Errorf("doctor while others make the lock: %v, %+v; in the end there is %q, want L alone", err, all, p.tree())
+		if err != nil || backend.Verdict(all) == backend.Unfit || !slices.Equal(p.All(), []string{"L"}) {
+			t.Errorf("doctor while others make the lock: %v, %+v; in the end there is %q, want L alone", err, all, p.All())
 		}
 	})
 }
@@ -215,7 +215,7 @@ func breakOff(t *testing.T, why string, calls int) (over bool) {
 		})
 	}
 	all, err := p.examine(ctx)
-	if left := p.tree(); len(left) > 0 {
+	if left := p.All(); len(left) > 0 {
 		t.Errorf("broken off at call %d, doctor leaves %q", calls, left)
 	}
 	switch {

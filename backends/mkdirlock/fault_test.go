@@ -78,7 +78,7 @@ func mayOrphan(k kindOfLock, f *faulty.Fault) bool {
 }
 
 func lockTree(m *memory) []string {
-	return slices.DeleteFunc(m.tree(), func(name string) bool {
+	return slices.DeleteFunc(m.All(), func(name string) bool {
 		return name != "L" && !strings.HasPrefix(name, "L/")
 	})
 }

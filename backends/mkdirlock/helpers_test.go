@@ -193,7 +193,7 @@ func keepFor(t *testing.T, h *hold, d time.Duration) {
 func untidy(m *memory, k kindOfLock) []string {
 	var left []string
 	fences := 0
-	for _, name := range m.tree() {
+	for _, name := range m.All() {
 		switch {
 		case k.style == DirStyle && (name == "L" || name == "L/lock"):
 		case k.tokens && strings.HasPrefix(name, "L/"+labels.FencePrefix):

@@ -338,7 +338,7 @@ func TestTending(t *testing.T) {
 		if len(left) > 0 {
 			t.Errorf("Tend leaves what the dead left: %q", left)
 		}
-		if !slices.Contains(m.tree(), lives.mine.path()) {
+		if !slices.Contains(m.All(), lives.mine.path()) {
 			t.Error("the reservation of one that lives was removed")
 		}
 		mustWithdraw(t, lives)

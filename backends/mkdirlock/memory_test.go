@@ -7,10 +7,7 @@ import (
 	"errors"
 	"io"
 	"maps"
-	"path"
 	"slices"
-	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -23,8 +20,7 @@ import (
 
 // A memory is a Dir without a disk, on the time of a synctest bubble.
 type memory struct {
-	mu   sync.Mutex
-	root node
+	faulty.Tree
 	habits
 }
 
@@ -39,52 +35,21 @@ type habits struct {
 
 var _ dirs.Dir = (*memory)(nil)
 
-// A node is a directory.
-type node map[string]node
-
-func newMemory(h habits) *memory { return &memory{root: node{}, habits: h} }
-
-// find returns the directory of a name, nil if there is none, and the directory around it.
-func (m *memory) find(name string) (parent, found node, last string) {
-	found, name = m.root, path.Clean(name)
-	if name == "." {
-		return nil, found, name
-	}
-	for step := range strings.SplitSeq(name, "/") {
-		if parent, last = found, step; parent == nil {
-			return nil, nil, last
-		}
-		found = parent[step]
-	}
-	return parent, found, last
+func newMemory(h habits) *memory {
+	m := &memory{habits: h}
+	m.Root = m.Make()
+	return m
 }
 
 func (m *memory) Mkdir(_ context.Context, name string) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	parent, old, last := m.find(name)
-	switch {
-	case parent == nil:
-		return dirs.Outcome(unix.ENOENT)
-	case old != nil:
-		return dirs.Outcome(unix.EEXIST)
-	}
-	parent[last] = node{}
-	return nil
+	return dirs.Outcome(m.Add(name, m.Make()))
 }
 
 func (m *memory) Rmdir(_ context.Context, name string) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	parent, n, last := m.find(name)
-	switch {
-	case n == nil, m.keepsAll:
+	if m.keepsAll {
 		return dirs.Outcome(unix.ENOENT)
-	case len(n) > 0:
-		return dirs.Outcome(unix.ENOTEMPTY)
 	}
-	delete(parent, last)
-	return nil
+	return dirs.Outcome(m.Tree.Rmdir(name))
 }
 
 func (m *memory) Rename(_ context.Context, from, to string) error {
@@ -92,21 +57,10 @@ func (m *memory) Rename(_ context.Context, from, to string) error {
 }
 
 func (m *memory) rename(from, to string, fresh bool) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	oldParent, n, oldLast := m.find(from)
-	newParent, there, newLast := m.find(to)
-	switch {
-	case n == nil || newParent == nil || m.keepsNames:
+	if m.keepsNames {
 		return dirs.Outcome(unix.ENOENT)
-	case there != nil && fresh:
-		return dirs.Outcome(unix.EEXIST)
-	case len(there) > 0:
-		return dirs.Outcome(unix.ENOTEMPTY)
 	}
-	delete(oldParent, oldLast)
-	newParent[newLast] = n
-	return nil
+	return dirs.Outcome(m.Tree.Rename(from, to, fresh))
 }
 
 // A diskMemory is a memory that takes a lock in one step.
@@ -125,14 +79,11 @@ func (d diskMemory) Pin(context.Context, string) (io.Closer, error) {
 func (d diskMemory) RemoveAbandoned(context.Context, string) error { return dirs.ErrRefused }
 
 func (m *memory) List(_ context.Context, name string) ([]string, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	_, n, _ := m.find(name)
-	switch {
-	case n == nil && !m.missingIsEmpty, n != nil && len(n) == 0 && m.emptyIsRefused:
+	n, err := m.Get(name)
+	if err != nil && !m.missingIsEmpty || err == nil && len(n.In) == 0 && m.emptyIsRefused {
 		return nil, dirs.Outcome(unix.ENOENT)
 	}
-	return slices.Collect(maps.Keys(n)), nil
+	return slices.Collect(maps.Keys(n.In)), nil
 }
 
 // Await notices nothing, as with a server that tells nothing by itself.
@@ -141,21 +92,6 @@ func (m *memory) Await(ctx context.Context, _ string, _ process.Process, d time.
 }
 
 func (m *memory) Close() {}
-
-// tree lists all there is, in order.
-func (m *memory) tree() []string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.root.tree("")
-}
-
-func (n node) tree(path string) []string {
-	var all []string
-	for _, name := range slices.Sorted(maps.Keys(n)) {
-		all = append(append(all, path+name), n[name].tree(path+name+"/")...)
-	}
-	return all
-}
 
 // cost is how many commands a call takes on an FTP server.
 func cost(o faulty.Call) int64 {

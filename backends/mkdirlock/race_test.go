@@ -112,7 +112,7 @@ func TestPlainScriptWhileBreakerIsPaused(t *testing.T) {
 		// 2. The breaker removes the entry, and is paused. 4. It goes on.
 		err := backendtest.BreakID(t.Context(), breaker, old.ID())
 		mustWork(t, script)
-		if tree := m.tree(); len(tree) != 2 || tree[1] != "L/of the script" {
+		if tree := m.All(); len(tree) != 2 || tree[1] != "L/of the script" {
 			t.Errorf("after the break (%v) there is %q, want the script's lock", err, tree)
 		}
 	})
@@ -269,7 +269,7 @@ func TestHalfBrokenWhileWaiting(t *testing.T) {
 		mustBeHeldBy(t, a, h)
 		a.gate = renaming // as it has found out in earlier tries
 		mustWork(t, a.Wait(t.Context()))
-		for _, name := range slices.Backward(m.tree()) {
+		for _, name := range slices.Backward(m.All()) {
 			if strings.HasPrefix(name, a.mine.home+"/") {
 				mustWork(t, m.Rmdir(t.Context(), name))
 			}

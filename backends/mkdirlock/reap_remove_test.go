@@ -192,7 +192,7 @@ func TestReapSticky(t *testing.T) {
 		found := reaped(t, sticky{d}, removal)
 		mustStand(t, d, "P/L", found["L"], "sticky", protocol.Permission)
 		mustBeReaped(t, d, "P/a", found["a"])
-		if left := d.tree(); len(left) != 4 {
+		if left := d.All(); len(left) != 4 {
 			t.Errorf("reap changed a sticky lock: %q", left)
 		}
 	})
@@ -315,7 +315,7 @@ func TestReapProbe(t *testing.T) {
 				if why == "lost" {
 					mustFail(t, err, protocol.Unreachable, "timed out")
 				}
-				if left := d.tree(); len(left) > 2 {
+				if left := d.All(); len(left) > 2 {
 					t.Errorf("the probe is left behind: %q", left)
 				}
 			})
@@ -325,7 +325,7 @@ func TestReapProbe(t *testing.T) {
 
 func mustBeReaped(t *testing.T, d *dated, name string, r backend.Reaped) {
 	t.Helper()
-	if !r.Due || !r.Removed || r.Note != "" || r.Err != nil || slices.Contains(d.tree(), name) {
+	if !r.Due || !r.Removed || r.Note != "" || r.Err != nil || slices.Contains(d.All(), name) {
 		t.Errorf("%s is not removed: %+v", name, r)
 	}
 }
@@ -334,7 +334,7 @@ func mustBeReaped(t *testing.T, d *dated, name string, r backend.Reaped) {
 // should have been removed, and the error has that code.
 func mustStand(t *testing.T, d *dated, name string, r backend.Reaped, says string, code protocol.Code) {
 	t.Helper()
-	if !slices.Contains(d.tree(), name) || r.Removed || r.Due != (code != "") || !strings.Contains(r.Note, says) {
+	if !slices.Contains(d.All(), name) || r.Removed || r.Due != (code != "") || !strings.Contains(r.Note, says) {
 		t.Errorf("%s must stay, with a note why; reap says %+v", name, r)
 	}
 	if code != "" {

@@ -33,7 +33,7 @@ func TestReap(t *testing.T) {
 		time.Sleep(2 * time.Hour)
 		d.held(t, "P/held", lease)
 		d.has(t, "P/young")
-		before := d.tree()
+		before := d.All()
 		dry := removal
 		dry.Remove = false
 		for name, r := range reaped(t, d, dry) {
@@ -41,17 +41,17 @@ func TestReap(t *testing.T) {
 				t.Errorf("a look finds %s: %+v", name, r)
 			}
 		}
-		if after := d.tree(); !slices.Equal(after, before) {
+		if after := d.All(); !slices.Equal(after, before) {
 			t.Errorf("a look changed %q to %q", before, after)
 		}
 		reaped(t, d, removal)
-		for _, name := range d.tree() {
+		for _, name := range d.All() {
 			if !strings.HasPrefix("P/full/letters", name) && !strings.HasPrefix(name, "P/held") && name != "P/young" && !strings.HasPrefix("P/tree/fence.1", name) {
 				t.Errorf("%s is not removed", name)
 			}
 		}
-		if n := len(d.tree()); n != 9 {
-			t.Errorf("%d names are left, want 9: %q", n, d.tree())
+		if n := len(d.All()); n != 9 {
+			t.Errorf("%d names are left, want 9: %q", n, d.All())
 		}
 	})
 }
@@ -87,7 +87,7 @@ func TestReapProvenDead(t *testing.T) {
 		mustStillHold(t, held)
 		mustRelease(t, held)
 		mustRelease(t, mustAcquire(t, lives))
-		if left := d.tree(); len(all) != 4 || len(left) != 1 {
+		if left := d.All(); len(all) != 4 || len(left) != 1 {
 			t.Errorf("reap found %d, want 4, and left %q", len(all), left)
 		}
 	})
@@ -106,10 +106,10 @@ func TestReapRefusesALock(t *testing.T) {
 			inPlace(t, func(t *testing.T, d *dated) {
 				d.has(t, names...)
 				time.Sleep(1000 * time.Hour)
-				before := d.tree()
+				before := d.All()
 				_, err := placeOf(d).Reap(t.Context(), removal)
 				mustFail(t, err, protocol.Usage, "the lock mkdir:/srv/P it is mkdir:/srv")
-				if after := d.tree(); !slices.Equal(after, before) {
+				if after := d.All(); !slices.Equal(after, before) {
 					t.Errorf("a reap that was refused changed %q to %q", before, after)
 				}
 			})
@@ -257,7 +257,7 @@ func TestReapServerGone(t *testing.T) {
 		if len(all) != 1 || all[0].Removed || !strings.Contains(all[0].Note, "broken off") {
 			t.Errorf("after the server went, reap says %+v", all)
 		}
-		if left := d.tree(); !slices.Equal(left, []string{"P", "P/a", "P/b"}) {
+		if left := d.All(); !slices.Equal(left, []string{"P", "P/a", "P/b"}) {
 			t.Errorf("a reap without a server changed the place to %q", left)
 		}
 	})

@@ -50,7 +50,7 @@ func mustNotBegin(t *testing.T, m *memory, k kindOfLock, mode string) {
 	if spent > 6 {
 		t.Errorf("a try that may not remove took %d commands, want 6 at most", spent)
 	}
-	left := m.tree()
+	left := m.All()
 	if k.style == DirStyle {
 		left = left[1:] // the directory that the lock is in
 	}
@@ -100,7 +100,7 @@ func TestRefusedTriesLeaveOne(t *testing.T) {
 					for n := range 4 {
 						_, err := try()
 						mustFail(t, err, protocol.CannotCreate, "locksmith doctor")
-						left := m.tree()
+						left := m.All()
 						if n == 0 {
 							first = left
 						}

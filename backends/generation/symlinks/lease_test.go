@@ -38,7 +38,7 @@ func TestLease(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, m *memory) {
-				m.skew = c.server
+				m.Skew = c.server
 				elsewhere := newHost("elsewhere", m)
 				elsewhere.skew = c.skew
 				old := elsewhere.take(t, c.holder)

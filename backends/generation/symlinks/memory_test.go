@@ -4,8 +4,9 @@ package symlinks
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -18,29 +19,17 @@ import (
 
 // A memory is a lock directory without a disk, on the time of a synctest bubble.
 type memory struct {
+	faulty.Tree
 	mu   sync.Mutex
-	root *node         // nil until Prepare
-	skew time.Duration // of the server's clock
-	kept []string      // the names that Keep was called with
+	kept []string // the names that Keep was called with
 }
 
 var _ Dir = (*memory)(nil)
 
-// A node is a directory, or a symbolic link if it has a target.
-type node struct {
-	target   string
-	in       map[string]*node
-	modified time.Time
-}
-
-func (m *memory) newNode() *node {
-	return &node{in: map[string]*node{}, modified: time.Now().Add(m.skew)}
-}
-
 func (m *memory) Prepare(ctx context.Context) error {
 	m.mu.Lock()
-	if m.root == nil {
-		m.root = m.newNode()
+	if m.Root == nil {
+		m.Root = m.Make()
 	}
 	m.mu.Unlock()
 	for _, name := range []string{Reservations, Generations} {
@@ -51,97 +40,27 @@ func (m *memory) Prepare(ctx context.Context) error {
 	return nil
 }
 
-// find returns a node and its parent.
-func (m *memory) find(name string) (parent, found *node, last string) {
-	found = m.root
-	for step := range strings.SplitSeq(name, "/") {
-		if parent, last = found, step; parent == nil {
-			return nil, nil, last
-		}
-		found = parent.in[step]
-	}
-	return parent, found, last
-}
-
-func (m *memory) create(name string, n *node) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	parent, old, last := m.find(name)
-	switch {
-	case parent == nil:
-		return unix.ENOENT
-	case old != nil:
-		return unix.EEXIST
-	}
-	parent.in[last] = n
-	return nil
-}
-
-func (m *memory) Mkdir(_ context.Context, name string) error { return m.create(name, m.newNode()) }
+func (m *memory) Mkdir(_ context.Context, name string) error { return m.Add(name, m.Make()) }
 
 func (m *memory) Symlink(_ context.Context, target, name string) error {
-	n := m.newNode()
-	n.target = target
-	return m.create(name, n)
+	n := m.Make()
+	n.Target = target
+	return m.Add(name, n)
 }
 
-func (m *memory) Rmdir(_ context.Context, name string) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	parent, n, last := m.find(name)
-	switch {
-	case n == nil:
-		return unix.ENOENT
-	case n.target != "":
-		return unix.ENOTDIR
-	case len(n.in) > 0:
-		return unix.ENOTEMPTY
-	}
-	delete(parent.in, last)
-	return nil
-}
-
-func (m *memory) Unlink(_ context.Context, name string) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	parent, n, last := m.find(name)
-	switch {
-	case n == nil:
-		return unix.ENOENT
-	case n.target == "":
-		return unix.EISDIR
-	}
-	delete(parent.in, last)
-	return nil
-}
+func (m *memory) Rmdir(_ context.Context, name string) error  { return m.Tree.Rmdir(name) }
+func (m *memory) Unlink(_ context.Context, name string) error { return m.Tree.Unlink(name) }
 
 func (m *memory) Rename(_ context.Context, from, to string) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	oldParent, n, oldLast := m.find(from)
-	newParent, there, newLast := m.find(to)
-	switch {
-	case n == nil || newParent == nil:
-		return unix.ENOENT
-	case there != nil:
-		return unix.ENOTEMPTY
-	}
-	delete(oldParent.in, oldLast)
-	newParent.in[newLast] = n
-	return nil
+	return m.Tree.Rename(from, to, true)
 }
 
 func (m *memory) Readlink(_ context.Context, name string) (string, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	_, n, _ := m.find(name)
-	switch {
-	case n == nil:
-		return "", unix.ENOENT
-	case n.target == "":
-		return "", unix.EINVAL
+	n, err := m.Get(name)
+	if err == nil && n.Target == "" {
+		err = unix.EINVAL
 	}
-	return n.target, nil
+	return n.Target, err
 }
 
 func (m *memory) ReadlinkNow(ctx context.Context, name string) (string, error) {
@@ -149,31 +68,21 @@ func (m *memory) ReadlinkNow(ctx context.Context, name string) (string, error) {
 }
 
 func (m *memory) List(_ context.Context, name string) ([]string, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	_, n, _ := m.find(name)
-	switch {
-	case n == nil:
-		return nil, unix.ENOENT
-	case n.target != "":
-		return nil, unix.ENOTDIR
+	n, err := m.Get(name)
+	if err == nil && n.Target != "" {
+		err = unix.ENOTDIR
 	}
-	var names []string
-	for name := range n.in {
-		names = append(names, name)
-	}
-	return names, nil
+	return slices.Collect(maps.Keys(n.In)), err
 }
 
 func (m *memory) Touch(_ context.Context, name string) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	_, n, _ := m.find(name)
-	if n == nil {
-		return unix.ENOENT
-	}
-	n.modified = time.Now().Add(m.skew)
-	return nil
+	return m.At(name, func(_, n *faulty.Node, _ string) error {
+		if n == nil {
+			return unix.ENOENT
+		}
+		n.Modified = time.Now().Add(m.Skew)
+		return nil
+	})
 }
 
 func (m *memory) Keep(ctx context.Context, link string, others ...string) {
@@ -183,15 +92,13 @@ func (m *memory) Keep(ctx context.Context, link string, others ...string) {
 }
 
 func (m *memory) Look(_ context.Context, name string) (Sight, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	_, n, _ := m.find(name)
-	if n == nil {
-		return Sight{}, unix.ENOENT
+	n, err := m.Get(name)
+	if err != nil {
+		return Sight{}, err
 	}
-	s := Sight{Sign: strconv.FormatInt(n.modified.UnixNano(), 36), Modified: n.modified, Links: 2}
-	for _, child := range n.in {
-		if child.target == "" {
+	s := Sight{Sign: strconv.FormatInt(n.Modified.UnixNano(), 36), Modified: n.Modified, Links: 2}
+	for _, child := range n.In {
+		if child.Target == "" {
 			s.Links++
 		}
 	}
