@@ -36,8 +36,20 @@ func faults() []faulty.Fault {
 	return all
 }
 
+// TestLeases: after a lease of silence, and by proof at once.
+func TestLeases(t *testing.T) {
+	for _, k := range everyKind {
+		t.Run(name(k), func(t *testing.T) {
+			faulty.Leases(t, modes(k), faulty.Pace{Slack: slack, Pause: lease / 2, Away: []error{faulty.Away(), dirs.ErrBusy, dirs.ErrUnclear}}, memoryPlace(k, habits{}, slow))
+		})
+	}
+}
+
+// rare keeps the number of calls small.
+var rare = Pace{Min: 10 * time.Second, Max: 30 * time.Second}
+
 // memoryPlace makes a directory on a server of these habits.
-func memoryPlace(k kindOfLock, servers habits) func(*testing.T) faulty.Place {
+func memoryPlace(k kindOfLock, servers habits, here Pace) func(*testing.T) faulty.Place {
 	return func(t *testing.T) faulty.Place {
 		m := newMemory(servers)
 		if k.style == DirStyle { // as after earlier use
@@ -47,8 +59,8 @@ func memoryPlace(k kindOfLock, servers habits) func(*testing.T) faulty.Place {
 		return faulty.Place{
 			Lock: func(h backendtest.Host, hook faulty.Hook) faulty.Lock {
 				pace := slow
-				if h.Name == "here" { // which keeps the number of calls small
-					pace = Pace{Min: 10 * time.Second, Max: 30 * time.Second}
+				if h.Name == "here" {
+					pace = here
 				}
 				return (&host{h, hooked(m, hook), k, pace}).lock()
 			},
@@ -86,7 +98,7 @@ func lockTree(m *memory) []string {
 // TestFaults lets each call in turn fail in every way, up to the last one.
 func TestFaults(t *testing.T) {
 	for _, k := range []kindOfLock{plain, numbered} {
-		t.Run(name(k), func(t *testing.T) { faulty.Run(t, modes(k), faults(), memoryPlace(k, habits{})) })
+		t.Run(name(k), func(t *testing.T) { faulty.Run(t, modes(k), faults(), memoryPlace(k, habits{}, rare)) })
 	}
 }
 
@@ -97,7 +109,7 @@ func TestFaultsOfServers(t *testing.T) {
 	})
 	for about, h := range map[string]habits{"no overwriting": {noOverwrite: true}, "missing is empty": {missingIsEmpty: true}, "empty is refused": {emptyIsRefused: true}} {
 		for _, k := range []kindOfLock{plain, dirStyle} {
-			t.Run(name(about, " ", k), func(t *testing.T) { faulty.Run(t, []string{"exclusive"}, some, memoryPlace(k, h)) })
+			t.Run(name(about, " ", k), func(t *testing.T) { faulty.Run(t, []string{"exclusive"}, some, memoryPlace(k, h, rare)) })
 		}
 	}
 }

@@ -29,62 +29,6 @@ const slack = 10 * time.Second
 
 const leaseAndDrift = lease + lease/100
 
-// TestLease: a holder elsewhere falls silent.
-func TestLease(t *testing.T) {
-	for _, k := range everyKind {
-		for _, holds := range modes(k) {
-			for _, takes := range modes(k) {
-				if holds == "shared" && takes == "shared" {
-					continue
-				}
-				t.Run(name(k, " ", holds, " ", takes), func(t *testing.T) {
-					inBubble(t, func(t *testing.T, m *memory) {
-						old := newHost("elsewhere", m, k).take(t, holds)
-						start := time.Now()
-						h := mustAcquire(t, newHost("here", m, k).want(t, takes))
-						between(t, "breaking", time.Since(start), leaseAndDrift, leaseAndDrift+slack)
-						mustBeLost(t, old)
-						mustStillHold(t, h)
-						mustRelease(t, h)
-						mustBeTidy(t, m, k)
-					})
-				})
-			}
-		}
-	}
-}
-
-func TestHeartbeatStartsTheLeaseAgain(t *testing.T) {
-	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
-		old := newHost("elsewhere", m, k).take(t, "exclusive")
-		beaten := make(chan error, 1)
-		time.AfterFunc(lease/2, func() { beaten <- old.Heartbeat(context.Background()) })
-		start := time.Now()
-		mustAcquire(t, newHost("here", m, k).want(t, "exclusive"))
-		mustWork(t, <-beaten)
-		between(t, "breaking", time.Since(start), lease/2+leaseAndDrift, lease/2+leaseAndDrift+lease/2+slack)
-		mustBeLost(t, old)
-	})
-}
-
-// TestLateHeartbeatBetweenTwoLooks: a waiter must not break a holder whose heartbeat came before
-// the waiter's last look.
-func TestLateHeartbeatBetweenTwoLooks(t *testing.T) {
-	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
-		// 1. A waiter watches for almost a lease.
-		old := newHost("elsewhere", m, k).take(t, "exclusive")
-		a := newHost("here", m, k).want(t, "exclusive")
-		mustBeHeldBy(t, a, old)
-		time.Sleep(leaseAndDrift - time.Millisecond)
-		// 2. The holder beats.
-		mustStillHold(t, old)
-		// 3. The lease is over, and the waiter looks.
-		time.Sleep(time.Millisecond)
-		mustBeHeldBy(t, a, old)
-		mustStillHold(t, old)
-	})
-}
-
 // TestHeartbeatBetweenLookAndRemoval: the holder beats after the waiter's last look, and may
 // still be broken. But then it learns of that, and only one holds the lock.
 func TestHeartbeatBetweenLookAndRemoval(t *testing.T) {
@@ -173,84 +117,6 @@ func TestUnclearLookStartsTheLeaseAgain(t *testing.T) {
 	})
 }
 
-func TestStrictNeverGoesByLease(t *testing.T) {
-	eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
-		old := newHost("elsewhere", m, k).take(t, "exclusive")
-		here := newHost("here", m, k)
-		r := here.Request("exclusive")
-		r.Strict = true
-		ctx, cancel := clock.WithTimeout(t.Context(), bubbleTime{}, 5*lease)
-		defer cancel()
-		a := here.ask(t, r)
-		if h, err := backend.Acquire(ctx, a); !errors.Is(err, context.Canceled) {
-			t.Errorf("a strict waiter got %v, %v; want that it waits to the end", h, err)
-		}
-		mustWithdraw(t, a)
-		mustStillHold(t, old)
-		mustRelease(t, old)
-		mustBeTidy(t, m, k)
-	})
-}
-
-func TestRespite(t *testing.T) {
-	const respite = 10 * time.Second
-	for _, taker := range []string{"elsewhere", "the same host"} {
-		t.Run(name(taker), func(t *testing.T) {
-			eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
-				old := newHost("the same host", m, k).take(t, "exclusive")
-				here, low := newHost(taker, m, k), time.Duration(respite)
-				here.Dead[1] = true
-				if taker == "elsewhere" {
-					low += leaseAndDrift
-				}
-				r := here.by(2, "exclusive")
-				r.Grace = respite
-				start := time.Now()
-				mustAcquire(t, here.ask(t, r))
-				between(t, "breaking", time.Since(start), low, low+slack)
-				mustBeLost(t, old)
-			})
-		})
-	}
-}
-
-// TestServerAwayWhileWaiting: the waiter goes on waiting.
-func TestServerAwayWhileWaiting(t *testing.T) {
-	for what, err := range map[string]error{"unreachable": faulty.Away(), "busy": dirs.ErrBusy, "silent": dirs.ErrUnclear} {
-		t.Run(what, func(t *testing.T) {
-			eachKind(t, func(t *testing.T, m *memory, k kindOfLock) {
-				first := newHost("elsewhere", m, k).take(t, "exclusive")
-				keepFor(t, first, 3*lease)
-				var gone atomic.Bool
-				a := newHost("here", hooked(m, func(o faulty.Call) error {
-					if gone.Load() {
-						return err
-					}
-					return o.Do()
-				}), k).want(t, "exclusive")
-				mustBeHeldBy(t, a, first)
-				gone.Store(true)
-				time.AfterFunc(2*lease, func() { gone.Store(false) })
-				if k.style == DirStyle {
-					// Nobody removes its reservation: a holder would, and there is none.
-					mustWork(t, a.Wait(t.Context()))
-				}
-				_, obstacle := a.Try(t.Context())
-				for i := 0; i < 5 && backend.CodeOf(obstacle) == protocol.Held; i++ {
-					mustWork(t, a.Wait(t.Context()))
-					_, obstacle = a.Try(t.Context())
-				}
-				mustFail(t, obstacle, protocol.Unreachable, "waiting until it can be seen")
-				start := (bubbleTime{}).Now()
-				h := mustAcquire(t, a)
-				between(t, "waiting", (bubbleTime{}).Now()-start, 2*lease, 3*lease+slack)
-				mustRelease(t, h)
-				mustBeTidy(t, m, k)
-			})
-		})
-	}
-}
-
 // TestServerAwayAtFirst: a try that never reached the server says that nothing is known about the
 // lock, whether the server is away or only turns clients away.
 func TestServerAwayAtFirst(t *testing.T) {
@@ -289,23 +155,6 @@ func TestSilentBeforeFirstHeartbeat(t *testing.T) {
 		}
 		mustRelease(t, h)
 		mustBeTidy(t, m, k)
-	})
-}
-
-// TestProof: dead holders of our own host are broken at once, and no others.
-func TestProof(t *testing.T) {
-	inBubble(t, func(t *testing.T, m *memory) {
-		here := newHost("here", m, dirStyle)
-		living := newHost("elsewhere", m, dirStyle).take(t, "shared")
-		deceased := mustHold(t, here.ask(t, here.by(7, "shared")))
-		here.Dead[7] = true
-		start := time.Now()
-		a := here.want(t, "exclusive")
-		mustBeHeldBy(t, a, living)
-		mustBeLost(t, deceased)
-		mustRelease(t, living)
-		mustHold(t, a)
-		between(t, "breaking", time.Since(start), 0, 0)
 	})
 }
 

@@ -249,6 +249,9 @@ func (s *scene) untilHeld() backend.Hold {
 			err = a.Wait(ctx)
 		}
 		if err != nil {
+			if ctx.Err() != nil && s.fault.Lasts == 0 && !s.mayBlock() {
+				s.Error("it does not get the lock, though nobody has it")
+			}
 			s.withdraw(a)
 			return nil
 		}

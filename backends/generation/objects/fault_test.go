@@ -60,7 +60,8 @@ func (f *fake) once(what, prefix string, instead faulty.Hook) {
 	f.before = faulty.Once(func(c faulty.Call) bool { return c.Op == what && strings.HasPrefix(c.Name, prefix) }, instead)
 }
 
-// TestFaults lets each request in turn have no answer, or somebody else's.
+// TestFaults lets each request in turn have no answer, or another than the store's: a 404 that need
+// not be the store's proves nothing, and whoever made a generation has the lock, whatever it was told.
 func TestFaults(t *testing.T) {
 	lost, stranger := faulty.Fault{Err: noAnswer(), Code: protocol.Unreachable}, faulty.Fault{Err: notFound(), Code: protocol.Unreachable}
 	all := []faulty.Fault{lost, lost, lost}
@@ -72,39 +73,31 @@ func TestFaults(t *testing.T) {
 		stranger.Every, stranger.Spares = true, func(c faulty.Call) bool { return c.Op != op }
 		all = append(all, stranger)
 	}
-	faulty.Run(t, []string{"exclusive"}, all, func(*testing.T) faulty.Place {
-		f := newFake()
-		return faulty.Place{
-			Lock: func(h backendtest.Host, hook faulty.Hook) faulty.Lock {
-				l := lockIn(&fake{f.bucket, hook})
-				l.Env = owner.Env{NewID: owner.NewID, Judge: h.Judge, Today: time.Now}
-				return l
-			},
-			Left:    f.leftovers,
-			Unclear: func(error) bool { return true },
-		}
-	})
+	// Told of its own success as another's, and refused though there is none.
+	refused := faulty.Fault{Err: ErrExists, Every: true, Spares: func(c faulty.Call) bool { return c.Op != "create" }}
+	all = append(all, refused, refused)
+	all[len(all)-1].Done = true
+	faulty.Run(t, []string{"exclusive"}, all, memoryPlace)
 }
 
-// TestLostAnswers: whoever made the generation has the lock, whatever answer it got.
-func TestLostAnswers(t *testing.T) {
-	for about, instead := range map[string]faulty.Hook{
-		"no answer after a success":            func(c faulty.Call) error { return errors.Join(noAnswer(), c.Do()) },
-		"told of its own success as another's": func(c faulty.Call) error { _ = c.Do(); return ErrExists },
-		"not executed":                         func(faulty.Call) error { return noAnswer() },
-		"refused though there is none":         func(faulty.Call) error { return ErrExists },
-	} {
-		t.Run(about, func(t *testing.T) {
-			f := newFake()
-			f.once("create", generationPrefix, instead)
-			h := backendtest.MustHold(t, attemptIn(t, f))
-			if h.Token() != 1 {
-				t.Errorf("the holder has token %d, want 1", h.Token())
-			}
-			backendtest.MustStillHold(t, h)
-			backendtest.MustBeHeld(t, attemptIn(t, f))
-			backendtest.MustRelease(t, h)
-		})
+// TestLeases: after a lease of silence, and by proof at once. A heartbeat that comes so late renews
+// nothing, because somebody may be about to remove the reservation.
+func TestLeases(t *testing.T) {
+	faulty.Leases(t, []string{"exclusive"}, faulty.Pace{Lapses: true, Slack: lease / 3, Pause: lease / 3, Away: []error{noAnswer()}}, memoryPlace)
+}
+
+const lease = backendtest.Lease
+
+func memoryPlace(*testing.T) faulty.Place {
+	f := newFake()
+	return faulty.Place{
+		Lock: func(h backendtest.Host, hook faulty.Hook) faulty.Lock {
+			l := lockIn(&fake{f.bucket, hook})
+			l.Env = owner.Env{NewID: owner.NewID, Judge: h.Judge, Today: time.Now}
+			return l
+		},
+		Left:    f.leftovers,
+		Unclear: func(error) bool { return true },
 	}
 }
 
@@ -189,33 +182,6 @@ func TestSilentAtFirst(t *testing.T) {
 			f.before = nil
 			backendtest.MustRelease(t, backendtest.MustHold(t, a))
 		})
-	}
-}
-
-// TestSomebodysAnswer: a 404 that need not be the store's proves nothing, whatever request it
-// answers. The holder keeps the lock, and nobody else gets it.
-func TestSomebodysAnswer(t *testing.T) {
-	for _, request := range []string{"get g.", "get r.", "get b.", "head r.", "head g.", "put b.", "list "} {
-		what, prefix, _ := strings.Cut(request, " ")
-		f := newFake()
-		h, a := backendtest.MustHold(t, attemptIn(t, f)), attemptIn(t, f)
-		stranger := func() { f.once(what, prefix, func(faulty.Call) error { return notFound() }) }
-		backendtest.MustStillHold(t, h)
-		stranger()
-		if err := h.Heartbeat(t.Context()); errors.Is(err, backend.ErrGone) {
-			t.Errorf("a 404 of somebody to %s makes the heartbeat a loss: %v", request, err)
-		}
-		for tries := range 2 {
-			stranger()
-			if other, err := a.Try(t.Context()); err == nil {
-				t.Errorf("somebody's 404 to %s, try %d: the lock has two holders, with the tokens %d and %d", request, tries, h.Token(), other.Token())
-			}
-			f.before = nil
-			backendtest.MustBeHeld(t, a)
-		}
-		backendtest.MustStillHold(t, h)
-		backendtest.MustRelease(t, h)
-		backendtest.MustRelease(t, backendtest.MustHold(t, a))
 	}
 }
 
@@ -632,25 +598,6 @@ func TestLateAndNotRemoved(t *testing.T) {
 		if !backend.Passes(err) || a.late != 0 || len(removed) != 1 {
 			t.Errorf("our reservation cannot be removed: Take returns %v, counts %d late generations, and asks to remove %q; want an error that may pass, 0, and the reservation alone", err, a.late, removed)
 		}
-	})
-}
-
-// TestStoreIsAway: a waiter does not wait in silence while the store does not answer.
-func TestStoreIsAway(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFake()
-		h, a := heldAndWanted(t, f)
-		f.before = func(faulty.Call) error { return noAnswer() }
-		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
-		defer cancel()
-		backendtest.MustWork(t, a.Wait(ctx))
-		_, err := a.Try(ctx)
-		if held, ok := errors.AsType[*backend.HeldError](err); !ok || held.Obstacle == nil {
-			t.Errorf("while the store is away Wait returns %v, want held with an obstacle", err)
-		}
-		f.before = nil
-		backendtest.MustWithdraw(t, a)
-		backendtest.MustRelease(t, h)
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -15,7 +16,7 @@ import (
 	"locksmith/test/faulty"
 )
 
-// faults hit only calls that change something.
+// faults hit only calls that change something, but for the last.
 func faults() (all []faulty.Fault) {
 	full := func(o faulty.Call) bool { return asks(o) || o.Op == "rmdir" || o.Op == "unlink" }
 	add := func(code protocol.Code, f faulty.Fault, errs ...error) {
@@ -36,14 +37,27 @@ func faults() (all []faulty.Fault) {
 	for _, late := range []int{1, 2, 4, faulty.AtLast} {
 		add(protocol.Unreachable, faulty.Fault{Late: late, Spares: asks}, unix.EIO)
 	}
+	// The answer is lost, to questions, too.
+	add(protocol.Unreachable, faulty.Fault{Done: true, Every: true}, unix.ETIMEDOUT)
 	return all
 }
 
 // TestFaults lets each change in turn fail in every way, up to the last one.
 func TestFaults(t *testing.T) { faulty.Run(t, modes(), faults(), memoryPlace) }
 
-func memoryPlace(t *testing.T) faulty.Place {
+// TestLeases: whatever the server's clock says.
+func TestLeases(t *testing.T) {
+	for _, skew := range []time.Duration{0, time.Hour, -time.Hour} {
+		faulty.Leases(t, modes(), faulty.Pace{Slack: slack, Away: []error{unix.ETIMEDOUT}}, func(t *testing.T) faulty.Place { return skewedPlace(t, skew) })
+	}
+}
+
+func memoryPlace(t *testing.T) faulty.Place { return skewedPlace(t, 0) }
+
+// skewedPlace is on a server whose clock is so much ahead.
+func skewedPlace(t *testing.T, skew time.Duration) faulty.Place {
 	m := &memory{}
+	m.Skew = skew
 	return faulty.Place{
 		Lock: func(h backendtest.Host, hook faulty.Hook) faulty.Lock {
 			return (&host{Host: h, dir: hooked(m, hook)}).lock()

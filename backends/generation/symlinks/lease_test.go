@@ -20,64 +20,19 @@ const slack = 2 * time.Second
 
 const leaseAndDrift = lease + lease/100
 
-// TestLease: a holder elsewhere falls silent. The waiter counts its lease by its own clock,
-// whatever other clocks say.
+// TestLease: the waiter counts a silent holder's lease by its own clock, whatever that of the holder's
+// host says.
 func TestLease(t *testing.T) {
-	for _, c := range []struct {
-		name          string
-		server, skew  time.Duration
-		holder, taker string
-	}{
-		{name: "exclusive", holder: "exclusive", taker: "exclusive"},
-		{name: "shared after exclusive", holder: "exclusive", taker: "shared"},
-		{name: "exclusive after shared", holder: "shared", taker: "exclusive"},
-		{name: "server an hour ahead", server: time.Hour, holder: "exclusive", taker: "exclusive"},
-		{name: "server an hour behind", server: -time.Hour, holder: "exclusive", taker: "exclusive"},
-		{name: "holder an hour ahead", skew: time.Hour, holder: "exclusive", taker: "exclusive"},
-		{name: "holder an hour behind", skew: -time.Hour, holder: "exclusive", taker: "exclusive"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, m *memory) {
-				m.Skew = c.server
-				elsewhere := newHost("elsewhere", m)
-				elsewhere.skew = c.skew
-				old := elsewhere.take(t, c.holder)
-				a := newHost("here", m).want(t, c.taker)
-				start := time.Now()
-				h := mustAcquire(t, a)
-				between(t, "breaking", time.Since(start), leaseAndDrift, leaseAndDrift+slack)
-				mustBeLost(t, old)
-				mustStillHold(t, h)
-			})
+	for _, skew := range []time.Duration{time.Hour, -time.Hour} {
+		inBubble(t, func(t *testing.T, m *memory) {
+			elsewhere := newHost("elsewhere", m)
+			elsewhere.skew = skew
+			elsewhere.take(t, "exclusive")
+			start := time.Now()
+			mustAcquire(t, newHost("here", m).want(t, "exclusive"))
+			between(t, "breaking", time.Since(start), leaseAndDrift, leaseAndDrift+slack)
 		})
 	}
-}
-
-func TestHeartbeatStartsTheLeaseAgain(t *testing.T) {
-	inBubble(t, func(t *testing.T, m *memory) {
-		old := newHost("elsewhere", m).take(t, "exclusive")
-		time.AfterFunc(lease/2, func() { _ = old.Heartbeat(context.Background()) })
-		start := time.Now()
-		mustAcquire(t, newHost("here", m).want(t, "exclusive"))
-		between(t, "breaking", time.Since(start), lease/2+leaseAndDrift, lease/2+leaseAndDrift+slack)
-	})
-}
-
-// TestLateHeartbeatBetweenTwoLooks: a waiter must not break a holder whose heartbeat came before
-// the waiter's last look.
-func TestLateHeartbeatBetweenTwoLooks(t *testing.T) {
-	inBubble(t, func(t *testing.T, m *memory) {
-		// 1. A waiter watches for almost a lease.
-		old := newHost("elsewhere", m).take(t, "exclusive")
-		a := newHost("here", m).queue(t, "exclusive")
-		time.Sleep(leaseAndDrift - time.Millisecond)
-		// 2. The holder beats.
-		mustStillHold(t, old)
-		// 3. The lease is over, and the waiter looks.
-		time.Sleep(time.Millisecond)
-		mustBeHeld(t, a)
-		mustStillHold(t, old)
-	})
 }
 
 // TestUnclearLookStartsTheLeaseAgain: while the server is away, nobody knows
@@ -97,66 +52,6 @@ func TestUnclearLookStartsTheLeaseAgain(t *testing.T) {
 		start := time.Now()
 		mustAcquire(t, a)
 		between(t, "breaking", time.Since(start), lease/2+leaseAndDrift, lease/2+10*time.Second+leaseAndDrift+slack)
-	})
-}
-
-func TestStrictNeverGoesByLease(t *testing.T) {
-	inBubble(t, func(t *testing.T, m *memory) {
-		old := newHost("elsewhere", m).take(t, "exclusive")
-		here := newHost("here", m)
-		r := here.Request("exclusive")
-		r.Strict = true
-		ctx, cancel := clock.WithTimeout(t.Context(), bubbleTime{}, 5*lease)
-		defer cancel()
-		if h, err := acquire(ctx, here.ask(t, r)); !errors.Is(err, context.Canceled) {
-			t.Errorf("a strict waiter got %v, %v; want that it waits to the end", h, err)
-		}
-		mustStillHold(t, old)
-	})
-}
-
-func TestRespite(t *testing.T) {
-	const grace = 10 * time.Second
-	for _, here := range []string{"elsewhere", "the same host"} {
-		t.Run(here, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, m *memory) {
-				low := time.Duration(grace)
-				deceased := newHost("the same host", m)
-				old := deceased.take(t, "exclusive")
-				deceased.Dead[1] = true
-				taker := deceased
-				if here == "elsewhere" {
-					taker, low = newHost(here, m), leaseAndDrift+grace
-				}
-				r := taker.Request("exclusive")
-				r.Owner.Helper.PID, r.Grace = 2, grace
-				start := time.Now()
-				mustAcquire(t, taker.ask(t, r))
-				between(t, "breaking", time.Since(start), low, low+slack)
-				mustBeLost(t, old)
-			})
-		})
-	}
-}
-
-// TestProof: dead holders of our own host are broken at once, and no others.
-func TestProof(t *testing.T) {
-	inBubble(t, func(t *testing.T, m *memory) {
-		here := newHost("here", m)
-		living := newHost("elsewhere", m).take(t, "shared")
-		r := here.Request("shared")
-		r.Owner.Helper.PID = 7
-		deceased := mustHold(t, here.ask(t, r))
-		here.Dead[7] = true
-		start := time.Now()
-		a := here.want(t, "exclusive")
-		if held := mustBeHeld(t, a); held.Holder.Record == nil || held.Holder.Record.ID != living.ID() {
-			t.Errorf("the lock is held by %+v, want the living holder", held.Holder)
-		}
-		mustBeLost(t, deceased)
-		mustRelease(t, living)
-		mustHold(t, a)
-		between(t, "breaking", time.Since(start), 0, 0)
 	})
 }
 
@@ -240,27 +135,4 @@ func TestSilentBeforeFirstHeartbeat(t *testing.T) {
 			})
 		})
 	}
-}
-
-// TestServerAwayWhileWaiting: the waiter goes on waiting.
-func TestServerAwayWhileWaiting(t *testing.T) {
-	inBubble(t, func(t *testing.T, m *memory) {
-		first := newHost("elsewhere", m).take(t, "exclusive")
-		var away atomic.Bool
-		a := newHost("here", hooked(m, func(o faulty.Call) error {
-			if away.Load() {
-				return unix.ETIMEDOUT
-			}
-			return o.Do()
-		})).queue(t, "exclusive")
-		time.AfterFunc(time.Second, func() { away.Store(true) })
-		time.AfterFunc(5*lease, func() { away.Store(false) })
-		time.AfterFunc(6*lease, func() { _ = first.Release(context.Background()) })
-		keep(t, first)
-		start := time.Now()
-		h := mustAcquire(t, a)
-		between(t, "waiting", time.Since(start), 6*lease, 6*lease+slack)
-		mustRelease(t, h)
-		mustBeTidy(t, m)
-	})
 }

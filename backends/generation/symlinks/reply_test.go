@@ -72,53 +72,6 @@ func TestReleaseAfterLossIsALoss(t *testing.T) {
 	}
 }
 
-// TestAcquireReplyLost: the answer to each call in turn is lost, though the call was executed.
-func TestAcquireReplyLost(t *testing.T) {
-	for _, mode := range modes() {
-		for _, before := range []string{"fresh", "used"} {
-			t.Run(mode+" "+before, func(t *testing.T) {
-				for n := 1; ; n++ {
-					lost := false
-					inBubble(t, func(t *testing.T, m *memory) { lost = acquireReplyLost(t, m, mode, before, n) })
-					if !lost || t.Failed() {
-						return
-					}
-				}
-			})
-		}
-	}
-}
-
-// acquireReplyLost reports whether there was an nth answer to lose.
-func acquireReplyLost(t *testing.T, m *memory, mode, before string, n int) (lost bool) {
-	calls := 0
-	if before == "used" {
-		mustRelease(t, newHost("there", m).take(t, mode))
-	}
-	here := newHost("here", m)
-	here.dir = loseReply(m, n, func(faulty.Call) bool {
-		calls++
-		lost = calls >= n
-		return true
-	})
-	a := here.want(t, mode)
-	h, err := acquire(t.Context(), a)
-	for range 3 {
-		if backend.CodeOf(err) != protocol.Unreachable {
-			break
-		}
-		h, err = acquire(t.Context(), a)
-	}
-	if err != nil {
-		t.Errorf("after losing answer %d the lock is not acquired: %v", n, err)
-		return lost
-	}
-	h.Mine.lock.Dir = m // later calls lose no answer: other tests do that
-	mustStillHold(t, h)
-	mustBeHeld(t, newHost("there", m).want(t, "exclusive"))
-	return lost
-}
-
 // late keeps copies of all removals, to repeat them when they can only do harm.
 type late struct{ removals []faulty.Call }
 
