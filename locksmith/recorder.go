@@ -93,11 +93,7 @@ type obstacle struct {
 func (r *Recorder) Waiting(held *backend.HeldError) {
 	if behind := r.obstacle(held); !r.waiting || behind != r.behind {
 		r.waiting, r.behind = true, behind
-		e := events.Event{Kind: events.Waiting, Lock: behind.lock, Text: textOf(held)}
-		if behind.holder != (events.Holder{}) {
-			e.Holder = &behind.holder
-		}
-		r.tell(e)
+		r.tell(events.Event{Kind: events.Waiting, Lock: behind.lock, Holder: behind.holder, Why: textOf(held)})
 	}
 	r.Client.Waiting(held)
 }
@@ -139,13 +135,13 @@ func HolderOf(seen backend.Holder) events.Holder {
 // Broke implements observer.
 func (r *Recorder) Broke(b BrokenLock) {
 	o := r.obstacle(&backend.HeldError{Lock: b.Lock, Holder: b.Dead})
-	r.tell(events.Event{Kind: events.Broke, Lock: o.lock, Holder: &o.holder, Text: b.String()})
+	r.tell(events.Event{Kind: events.Broke, Lock: o.lock, Holder: o.holder, Why: b.String()})
 }
 
 // Start implements Client.
 func (r *Recorder) Start(g protocol.Grant) error {
 	r.name()
-	r.tell(events.Event{Kind: events.Acquired, ID: g.ID, Token: g.Token, Tokens: g.Tokens, Lease: g.Lease, Waited: g.Waited})
+	r.tell(events.Event{Kind: events.Acquired, ID: g.ID, Token: g.Token, Tokens: g.Tokens, Lease: events.In(g.Lease), Waited: events.In(g.Waited)})
 	err := r.Client.Start(g)
 	r.due = r.now() + r.helper.refresh() // it knows nothing of heartbeats before
 	return err
@@ -156,7 +152,7 @@ func (r *Recorder) Start(g protocol.Grant) error {
 func (r *Recorder) Beat(ago time.Duration) {
 	every := r.helper.refresh()
 	if late := r.now() - r.due; late > every/4 {
-		r.tell(events.Event{Kind: events.Late, Late: late})
+		r.tell(events.Event{Kind: events.Late, Late: events.In(late)})
 	}
 	r.due = r.now() - ago + every
 	r.Client.Beat(ago)
@@ -167,13 +163,13 @@ func (r *Recorder) Releasing() { r.began = r.now() }
 
 // Missed implements observer.
 func (r *Recorder) Missed(err error) {
-	r.tell(events.Event{Kind: events.Late, Late: max(r.now()-r.due, 0), Text: textOf(err)})
+	r.tell(events.Event{Kind: events.Late, Late: events.In(max(r.now()-r.due, 0)), Error: textOf(err)})
 }
 
 // Lost implements Client.
 func (r *Recorder) Lost(ctx context.Context, loss *LossError) {
 	beat := r.due - r.helper.refresh() // the last
-	r.tell(events.Event{Kind: events.Lost, Code: loss.Code, Text: textOf(loss), Silent: max(r.now()-beat, 0)})
+	r.tell(events.Event{Kind: events.Lost, Code: loss.Code, Text: textOf(loss), Silent: events.In(max(r.now()-beat, 0))})
 	r.Client.Lost(ctx, loss)
 }
 
@@ -182,9 +178,9 @@ func (r *Recorder) Lost(ctx context.Context, loss *LossError) {
 func (r *Recorder) Finish(held time.Duration, err error) {
 	switch {
 	case err == nil:
-		r.tell(events.Event{Kind: events.Released, Held: held, Release: min(r.now()-r.began, held)})
+		r.tell(events.Event{Kind: events.Released, Held: events.In(held), Release: events.In(min(r.now()-r.began, held))})
 	case asLoss(err) == nil:
-		r.tell(events.Event{Kind: events.GaveUp, Waited: r.now() - r.start, Code: CodeOf(err), Text: textOf(err)})
+		r.tell(events.Event{Kind: events.GaveUp, Waited: events.In(r.now() - r.start), Code: CodeOf(err), Text: textOf(err)})
 	}
 	close(r.queue)
 	if !r.writer.Await(context.Background(), r.helper.Request.Clock, lineTimeout, 0) {
@@ -226,7 +222,7 @@ func (r *Recorder) complain(err error) {
 
 // Stamped is e with the time, host and pid of this process.
 func Stamped(e events.Event, c clock.Clock, here owner.Place) events.Event {
-	e.Time, e.Boot, e.Clock = time.Now(), c.Now(), clockName(here)
+	e.Time, e.Boot, e.Clock = events.Stamp{Time: time.Now()}, events.In(c.Now()), clockName(here)
 	e.Host, e.PID = here.Host, os.Getpid()
 	return e
 }

@@ -85,14 +85,14 @@ func TestRecordLife(t *testing.T) {
 			}
 		}
 		waiting, acquired, released := l.found[0], l.found[1], l.found[2]
-		if waiting.Boot != 0 || waiting.Holder == nil || waiting.Holder.PID != 4242 {
+		if waiting.Boot.Span() != 0 || waiting.Holder.PID != 4242 {
 			t.Errorf("waiting has a boot time, or not the holder with pid 4242: %+v", waiting)
 		}
-		if acquired.Waited != time.Minute || acquired.Boot != time.Minute || acquired.ID != "id" || acquired.Token != 7 {
+		if acquired.Waited.Span() != time.Minute || acquired.Boot.Span() != time.Minute || acquired.ID != "id" || acquired.Token != 7 {
 			t.Errorf("acquired has a wrong wait, boot time, id or token: %+v", acquired)
 		}
 		// After 10 ms and 20 ms more the release succeeded.
-		if released.Release != 30*time.Millisecond || released.Held != 9*time.Minute+released.Release {
+		if released.Release.Span() != 30*time.Millisecond || released.Held.Span() != 9*time.Minute+released.Release.Span() {
 			t.Errorf("released has a wrong release or hold time: %+v", released)
 		}
 	})
@@ -116,7 +116,7 @@ func TestRecordGivesUp(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			recorded(t, c.wanted, c.timeout, c.change, func(_ *world, l *eventList, err error) {
 				last := l.found[len(l.found)-1]
-				if l.kinds() != c.kinds || last.Code != c.code || last.Text != err.Error() || last.Waited != c.waited {
+				if l.kinds() != c.kinds || last.Code != c.code || last.Text != err.Error() || last.Waited.Span() != c.waited {
 					t.Errorf("events %q, want %q, and the last with code %s, after %v: %+v", l.kinds(), c.kinds, c.code, c.waited, last)
 				}
 			})
@@ -138,8 +138,8 @@ func TestRecordLate(t *testing.T) {
 				t.Fatalf("events %q, error %v; want acquired, three times late and released, and no error", l.kinds(), err)
 			}
 			for i, e := range l.found[1:4] {
-				if want := time.Duration(i) * lease / 16; e.Late < want || e.Late > want+lease/64 || (e.Text == "") != (i == 2) {
-					t.Errorf("%v late, error %q, want %v", e.Late, e.Text, want)
+				if want := time.Duration(i) * lease / 16; e.Late.Span() < want || e.Late.Span() > want+lease/64 || (e.Error == "") != (i == 2) {
+					t.Errorf("%v late, error %q, want %v", e.Late.Span(), e.Error, want)
 				}
 			}
 		})
@@ -148,8 +148,8 @@ func TestRecordLate(t *testing.T) {
 		recorded(t, time.Minute, Forever, func(w *world, _ *fakeClient) {
 			time.AfterFunc(lease/8, func() { w.clock.ahead.Add(int64(lease * 5 / 8)) })
 		}, func(_ *world, l *eventList, err error) {
-			if l.kinds() != "acquired late released" || l.found[1].Late < lease/2 || l.found[1].Text != "" {
-				t.Errorf("the events are %q, and the second says %v late; want \"acquired late released\", and half a lease at least", l.kinds(), l.found[1].Late)
+			if l.kinds() != "acquired late released" || l.found[1].Late.Span() < lease/2 || l.found[1].Error != "" {
+				t.Errorf("the events are %q, and the second says %v late; want \"acquired late released\", and half a lease at least", l.kinds(), l.found[1].Late.Span())
 			}
 		})
 	})
@@ -169,8 +169,8 @@ func TestRecordLoss(t *testing.T) {
 		if l.kinds() != "acquired lost" || l.found[1].Code != protocol.Gone || l.found[1].Text != err.Error() {
 			t.Errorf("events %q, want acquired and lost with code %s and the text of the error: %+v", l.kinds(), protocol.Gone, l.found)
 		}
-		if acquired, lost := l.found[0], l.found[1]; acquired.Lease != lease || lost.Silent != lost.Boot-acquired.Boot || lost.Silent == 0 {
-			t.Errorf("a lease of %v, and no heartbeat for %v: want %v, and the time since the lock was acquired", acquired.Lease, lost.Silent, lease)
+		if acquired, lost := l.found[0], l.found[1]; acquired.Lease.Span() != lease || lost.Silent.Span() != lost.Boot.Span()-acquired.Boot.Span() || lost.Silent.IsZero() {
+			t.Errorf("a lease of %v, and no heartbeat for %v: want %v, and the time since the lock was acquired", acquired.Lease.Span(), lost.Silent.Span(), lease)
 		}
 	})
 	recorded(t, time.Minute, Forever, func(w *world, _ *fakeClient) {
@@ -203,7 +203,7 @@ func TestRecordHolders(t *testing.T) {
 		for _, e := range l.found[:len(l.found)-1] {
 			told = append(told, fmt.Sprintf("%+v", e.Holder))
 		}
-		want := []string{"<nil>", "&{ID:a User:al?ice Host:db1 PID:4}", "&{ID:b User:alice Host:db1 PID:4}", "&{ID: User: Host: PID:5}"}
+		want := []string{"{ID: User: Host: PID:0}", "{ID:a User:al?ice Host:db1 PID:4}", "{ID:b User:alice Host:db1 PID:4}", "{ID: User: Host: PID:5}"}
 		if !slices.Equal(told, want) {
 			t.Errorf("told %q, want %q", told, want)
 		}

@@ -1,6 +1,7 @@
 package events
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -22,46 +23,49 @@ const (
 	GaveUp   Kind = "gave-up"
 )
 
-func kinds() []Kind { return []Kind{Waiting, Broke, Broken, Acquired, Late, Lost, Released, GaveUp} }
+// Kinds are all of them. Of events at the same time they come in this order.
+var Kinds = []Kind{Waiting, Broke, Broken, Acquired, Late, Lost, Released, GaveUp}
 
 // IsLast reports whether a process says nothing after such an event.
 func (k Kind) IsLast() bool { return k == Lost || k == Released || k == GaveUp || k == Broken }
 
-// An Event is something that happened to a helper. Of the fields from Lock on, it has those of
-// its kind.
+// An Event is something that happened to a helper, and a line of JSON. Of the fields from Lock on, it
+// has those of its kind.
 type Event struct {
-	Time    time.Time     // whole microseconds
-	Boot    time.Duration // reading of Clock; whole microseconds, as all durations here
-	Clock   string        // names a clock; empty: Boot cannot be compared
-	Kind    Kind
-	Locks   []string // canonical addresses
-	More    int      // how many more locks the set has, for which the line had no room
-	Host    string
-	PID     int
-	Mode    string   // "exclusive", "shared" or "mixed"
-	Modes   []string // the mode of each of Locks, if Mode is mixed; else nil
-	Command string   // for run: the command's base name
+	Time    Stamp    `json:"time"`
+	Boot    *Millis  `json:"boot_ms"`         // reading of Clock
+	Clock   string   `json:"clock,omitempty"` // names a clock; empty: Boot cannot be compared
+	Kind    Kind     `json:"event"`
+	Locks   []string `json:"locks"`          // canonical addresses
+	More    int      `json:"more,omitempty"` // how many more locks the set has, for which the line had no room
+	Host    string   `json:"host"`
+	PID     int      `json:"pid"`
+	Mode    string   `json:"mode"`              // "exclusive", "shared" or "mixed"
+	Modes   []string `json:"modes,omitempty"`   // the mode of each of Locks, if Mode is mixed; else nil
+	Command string   `json:"command,omitempty"` // for run: the command's base name
 	// Meta is what the user said about the helper (--meta), by keys.
-	Meta map[string]string
+	Meta map[string]string `json:"meta,omitempty"`
 
-	Lock   string        // Waiting, Broke: which lock of a set is not free, or was broken
-	Holder *Holder       // Waiting, Broke, Broken; nil: not known
-	User   string        // Broken: who broke it
-	Forced bool          // Broken: nobody checked whether the holder lived
-	Reason string        // Broken: in the words of the user who broke it
-	ID     string        // Acquired; for a set, the ids of all Locks with commas between; empty: no room
-	Token  uint64        // Acquired; 0: none
-	Tokens []uint64      // Acquired: the token of each of Locks, if they are a set; nil: none has one
-	Lease  time.Duration // Acquired; 0: not known
-	Waited time.Duration // Acquired, GaveUp
-	Late   time.Duration // Late
-	Held   time.Duration // Released
+	Lock   string   `json:"lock,omitempty"`      // Waiting, Broke: which lock of a set is not free, or was broken
+	Holder Holder   `json:"holder,omitzero"`     // Waiting, Broke, Broken; zero: not known
+	User   string   `json:"user,omitempty"`      // Broken: who broke it
+	Forced *bool    `json:"forced,omitempty"`    // Broken: nobody checked whether the holder lived
+	Reason string   `json:"reason,omitempty"`    // Broken: in the words of the user who broke it
+	Why    string   `json:"why,omitempty"`       // Waiting, Broke, Broken: in words
+	ID     string   `json:"id,omitempty"`        // Acquired; for a set, the ids of all Locks with commas between; empty: no room
+	Token  uint64   `json:"token,omitempty"`     // Acquired; 0: none
+	Tokens []uint64 `json:"tokens,omitempty"`    // Acquired: the token of each of Locks, if they are a set; nil: none has one
+	Lease  *Millis  `json:"lease_ms,omitzero"`   // Acquired; 0: not known
+	Waited *Millis  `json:"waited_ms,omitempty"` // Acquired, GaveUp
+	Late   *Millis  `json:"late_ms,omitempty"`   // Late
+	Error  string   `json:"error,omitempty"`     // Late, if the heartbeat failed
+	Held   *Millis  `json:"held_ms,omitempty"`   // Released
 	// Release is the last part of Held, in which the lock was removed. Nothing relied on the lock
 	// any more.
-	Release time.Duration
-	Silent  time.Duration // Lost: since the last heartbeat that succeeded; 0: not known
-	Code    protocol.Code // Lost, GaveUp
-	Text    string        // Waiting, Broke, Broken: in words; Lost, GaveUp: why; Late: the error, if the heartbeat failed
+	Release *Millis       `json:"release_ms,omitempty"`
+	Code    protocol.Code `json:"code,omitempty"`     // Lost, GaveUp
+	Text    string        `json:"text,omitempty"`     // Lost, GaveUp: why
+	Silent  *Millis       `json:"silent_ms,omitzero"` // Lost: since the last heartbeat that succeeded; 0: not known
 }
 
 // A Holder is the holder of a lock, as a waiter sees it. Fields that are not known are zero.
@@ -71,6 +75,42 @@ type Holder struct {
 	Host string `json:"host,omitempty"`
 	PID  int    `json:"pid,omitempty"`
 }
+
+// A Stamp is a time of the calendar, with six digits of a second.
+type Stamp struct{ time.Time }
+
+const stampLayout = `"2006-01-02T15:04:05.000000Z"`
+
+// MarshalJSON implements json.Marshaler.
+func (s Stamp) MarshalJSON() ([]byte, error) { return s.UTC().AppendFormat(nil, stampLayout), nil }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (s *Stamp) UnmarshalJSON(raw []byte) (err error) {
+	s.Time, err = time.Parse(stampLayout, string(raw))
+	return err
+}
+
+// Millis are milliseconds, in whole microseconds. nil: not known.
+type Millis float64
+
+// maxMillis is 31 years.
+const maxMillis = 1e12
+
+// In returns a duration as an event has it.
+func In(d time.Duration) *Millis { return new(Millis(float64(d.Microseconds()) / 1000)) }
+
+// Span returns the duration; 0 if it is not known.
+func (m *Millis) Span() time.Duration {
+	if m == nil {
+		return 0
+	}
+	return time.Duration(math.Round(float64(*m)*1000)) * time.Microsecond
+}
+
+// IsZero reports that a line leaves the duration out, if 0 says that it is not known.
+func (m *Millis) IsZero() bool { return m.Span() == 0 }
+
+func (m *Millis) isInsane() bool { return m != nil && (*m < 0 || *m > maxMillis) }
 
 // mixed is the mode of a set whose locks have different modes.
 const mixed = "mixed"
@@ -99,7 +139,7 @@ func (e *Event) TokenOf(i int) uint64 {
 // check refuses events that no helper writes.
 func (e *Event) check() error {
 	switch {
-	case !slices.Contains(kinds(), e.Kind):
+	case !slices.Contains(Kinds, e.Kind):
 		return malformed("event %.40q is not known", e.Kind)
 	case len(e.Locks) == 0 || slices.Contains(e.Locks, ""):
 		return malformed("locks: there is none, or one without a name")
@@ -107,12 +147,17 @@ func (e *Event) check() error {
 		return malformed("pid %d is not a process id", e.PID)
 	case e.Kind == Acquired && e.ID == "" && !e.isSet():
 		return malformed("id is missing")
-	case e.Holder != nil && e.Holder.PID < 0:
+	case e.Holder.PID < 0:
 		return malformed("holder: pid %d is not a process id", e.Holder.PID)
 	case (e.Kind == Lost || e.Kind == GaveUp) && e.Code == "":
 		return malformed("code is empty")
-	case e.Boot < 0 || e.Waited < 0 || e.Late < 0 || e.Release < 0 || e.Held < e.Release || e.Lease < 0 || e.Silent < 0:
-		return malformed("a time is negative, or release_ms more than held_ms")
+	case e.Time.IsZero() || e.Boot == nil:
+		return malformed("time or boot_ms is missing")
+	case (e.Kind == Acquired || e.Kind == GaveUp) && e.Waited == nil, e.Kind == Late && e.Late == nil,
+		e.Kind == Released && (e.Held == nil || e.Release == nil), e.Kind == Broken && e.Forced == nil:
+		return malformed("a key of %q is missing", e.Kind)
+	case slices.ContainsFunc([]*Millis{e.Boot, e.Lease, e.Waited, e.Late, e.Held, e.Release, e.Silent}, (*Millis).isInsane), e.Held.Span() < e.Release.Span():
+		return malformed("a time is negative or too long, or release_ms more than held_ms")
 	}
 	return e.checkSet()
 }

@@ -20,7 +20,7 @@ import (
 // differs for one lock, and for a set with different modes.
 func all() []Event {
 	e := Event{
-		Time: time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC), Boot: 81234567 * time.Microsecond, Clock: "boot/time:[1]",
+		Time: Stamp{time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC)}, Boot: In(81234567 * time.Microsecond), Clock: "boot/time:[1]",
 		Locks: []string{"nfs:/srv/a b<&>\"é", "local:/b"}, Host: "web3", PID: 4242, Mode: "exclusive", Command: "sh",
 	}
 	one := func(e *Event) { e.Locks, e.Lock, e.Tokens = e.Locks[:1], "", nil }
@@ -33,26 +33,26 @@ func all() []Event {
 	}
 	return []Event{
 		with(Waiting, func(e *Event) {
-			e.Lock, e.Holder, e.Text = "local:/b", &Holder{ID: "x", User: "alice", Host: "db1", PID: 7}, "held by alice"
+			e.Lock, e.Holder, e.Why = "local:/b", Holder{ID: "x", User: "alice", Host: "db1", PID: 7}, "held by alice"
 		}),
-		with(Acquired, func(e *Event) { e.ID, e.Tokens, e.Waited = "y,z", []uint64{1<<64 - 1, 0}, 12042*time.Microsecond }),
-		with(Late, func(e *Event) { e.Late, e.Text = time.Second, "server says no" }),
+		with(Acquired, func(e *Event) { e.ID, e.Tokens, e.Waited = "y,z", []uint64{1<<64 - 1, 0}, In(12042*time.Microsecond) }),
+		with(Late, func(e *Event) { e.Late, e.Error = In(time.Second), "server says no" }),
 		with(Lost, func(e *Event) { e.Code, e.Text = "expired", "too late" }),
-		with(Released, func(e *Event) { e.Held, e.Release = time.Hour, time.Microsecond }),
-		with(GaveUp, func(e *Event) { e.Code, e.Text, e.Waited = "timeout", "held by alice", 0 }),
+		with(Released, func(e *Event) { e.Held, e.Release = In(time.Hour), In(time.Microsecond) }),
+		with(GaveUp, func(e *Event) { e.Code, e.Text, e.Waited = "timeout", "held by alice", In(0) }),
 		with(Waiting, func(e *Event) { mix(e); e.Lock = "local:/b" }),
-		with(Acquired, func(e *Event) { mix(e); e.ID, e.Tokens = "y,z", []uint64{0, 7} }),
-		with(Acquired, func(e *Event) { mix(e); e.More, e.Tokens = 3, []uint64{1, 2} }),
-		with(Acquired, func(e *Event) { one(e); e.ID, e.Token = "y", 17 }),
-		with(Acquired, func(e *Event) { one(e); e.More, e.Tokens = 1, []uint64{17} }),
+		with(Acquired, func(e *Event) { mix(e); e.ID, e.Tokens, e.Waited = "y,z", []uint64{0, 7}, In(0) }),
+		with(Acquired, func(e *Event) { mix(e); e.More, e.Tokens, e.Waited = 3, []uint64{1, 2}, In(0) }),
+		with(Acquired, func(e *Event) { one(e); e.ID, e.Token, e.Waited = "y", 17, In(0) }),
+		with(Acquired, func(e *Event) { one(e); e.More, e.Tokens, e.Waited = 1, []uint64{17}, In(0) }),
 		with(Broke, func(e *Event) {
 			e.Meta = map[string]string{"job": "night & day", "empty": ""}
-			e.Lock, e.Holder, e.Text = "local:/b", &Holder{ID: "x", User: "alice", Host: "db1", PID: 7}, "broke the lock of alice"
+			e.Lock, e.Holder, e.Why = "local:/b", Holder{ID: "x", User: "alice", Host: "db1", PID: 7}, "broke the lock of alice"
 		}),
 		with(Broken, func(e *Event) {
 			one(e)
-			e.Command, e.Holder, e.User, e.Forced = "", &Holder{ID: "x", User: "alice", Host: "db1", PID: 7}, "bob", true
-			e.Reason, e.Text = "the host is gone", "broken by bob"
+			e.Command, e.Holder, e.User, e.Forced = "", Holder{ID: "x", User: "alice", Host: "db1", PID: 7}, "bob", new(true)
+			e.Reason, e.Why = "the host is gone", "broken by bob"
 		}),
 	}
 }
@@ -62,13 +62,11 @@ func bare() []Event {
 	some := all()
 	for i := range some {
 		e := &some[i]
-		e.Clock, e.Command, e.Lock, e.Token, e.Tokens, e.Holder, e.Meta = "", "", "", 0, nil, nil, nil
+		e.Clock, e.Command, e.Lock, e.Token, e.Tokens, e.Holder, e.Meta = "", "", "", 0, nil, Holder{}, nil
 		if e.isSet() {
 			e.ID = ""
 		}
-		if e.Kind == Late || e.Kind == Waiting || e.Kind == Broke || e.Kind == Broken {
-			e.Text, e.User, e.Reason = "", "", ""
-		}
+		e.Why, e.Error, e.User, e.Reason = "", "", "", ""
 	}
 	return some
 }
@@ -79,8 +77,8 @@ func odd() []Event {
 	for i := range some {
 		e := &some[i]
 		e.Locks = []string{"local:/\x00\x01\b\f\n\r\t\x1b\x7f\u0085\u2028\u2029\U0001f512", "local:/b\xff\\/'"}
-		e.Boot, e.Time = time.Duration(i)*1234500, e.Time.Add(time.Duration(i)*999999).In(time.FixedZone("there", 3600))
-		e.Text, e.Lock, e.Holder, e.Tokens = "", "", &Holder{}, []uint64{0, 0}
+		e.Boot, e.Time.Time = In(time.Duration(i)*1234500), e.Time.Add(time.Duration(i)*999999).In(time.FixedZone("there", 3600))
+		e.Why, e.Error, e.Lock, e.Holder, e.Tokens = "", "", "", Holder{}, []uint64{0, 0}
 	}
 	return some
 }
@@ -131,7 +129,7 @@ func TestRecordedLines(t *testing.T) {
 // TestLease: members that came later are left out where they are not known.
 func TestLease(t *testing.T) {
 	acquired, lost := all()[9], all()[3]
-	acquired.Lease, lost.Silent = time.Minute, 70*time.Second
+	acquired.Lease, lost.Silent = In(time.Minute), In(70*time.Second)
 	for want, e := range map[string]Event{`"token":17,"lease_ms":60000,"waited_ms":0}`: acquired, `"text":"too late","silent_ms":70000}`: lost} {
 		line := format(t, e)
 		if !strings.HasSuffix(line, want+"\n") {
@@ -164,11 +162,13 @@ func TestParseTakes(t *testing.T) {
 	line := format(t, want)
 	for name, s := range map[string]string{
 		"no line feed":  strings.TrimSpace(line),
-		"unknown keys":  strings.Replace(line, "{", `{"later":{"a":[1]},"Time":0,`, 1),
+		"unknown keys":  strings.Replace(line, "{", `{"later":{"a":[1]},`, 1),
 		"spaces":        strings.ReplaceAll(line, `":`, `": `),
 		"another order": strings.Replace(strings.Replace(line, `"pid":4242,`, "", 1), "{", `{"pid":4242,`, 1),
 		"an escape":     strings.Replace(line, "web3", `\u0077eb3`, 1),
-		"zeros":         strings.Replace(line, "81234.567", "81234.567", 1),
+		"zeros":         strings.Replace(line, "81234.567", "81234.567000", 1),
+		"exponents":     strings.Replace(line, "81234.567", "8.1234567e4", 1),
+		"other events'": strings.Replace(line, `"held_ms"`, `"later":null,"held_ms"`, 1),
 	} {
 		if e, err := Parse([]byte(s)); err != nil || !reflect.DeepEqual(e, want) {
 			t.Errorf("%s: got %v, %v", name, e, err)
@@ -191,13 +191,10 @@ func TestParseRefuses(t *testing.T) {
 		"two objects":          line + line,
 		"something after it":   strings.TrimSpace(line) + "x",
 		"not UTF-8":            change("web3", "\xff"),
-		"a key twice":          change("{", `{"pid":1,`),
 		"no time":              change(`"time"`, `"times"`),
 		"no lock":              change(`["nfs:/srv/a b<&>\"é","local:/b"]`, `[]`),
 		"a lock without name":  change(`"local:/b"`, `""`),
 		"a lock that is null":  change(`"local:/b"`, `null`),
-		"no host":              change(`"host":"web3",`, ""),
-		"host is null":         change(`"web3"`, `null`),
 		"host is a number":     change(`"web3"`, `3`),
 		"pid 0":                change("4242", "0"),
 		"pid -1":               change("4242", "-1"),
@@ -209,10 +206,7 @@ func TestParseRefuses(t *testing.T) {
 		"time in seconds":      change("05.000006Z", "05Z"),
 		"no such day":          change("2026-01-02", "2026-02-30"),
 		"negative reading":     change("81234.567", "-1"),
-		"reading in exponents": change("81234.567", "8e4"),
-		"reading too precise":  change("81234.567", "81234.5678"),
 		"reading too long":     change("81234.567", "1234567890123"),
-		"another's key":        change(`"held_ms"`, `"token":1,"held_ms"`),
 		"release before hold":  change(`"held_ms":3600000`, `"held_ms":0`),
 		"too long":             change("web3", strings.Repeat("x", protocol.MaxEvent)),
 	} {
@@ -222,24 +216,17 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// TestParseComplains: if a line has several faults, the error names the one that comes first in
-// an event, whatever the order in the line. An unknown kind comes last.
-func TestParseComplains(t *testing.T) {
-	const common = `"time":"2026-01-02T03:04:05.000006Z","boot_ms":1,"locks":["local:/a"],"host":"h","pid":1,"mode":"shared"`
-	for line, want := range map[string]string{
-		`{}`:             "time is missing",
-		`{"event":"no"}`: "time is missing",
-		`{"time":1}`:     "time: json: cannot unmarshal number into Go value of type string",
-		`{"time":"2026-01-02T03:04:05.000006Z","boot_ms":1}`: "event is missing",
-		`{` + common + `}`:                                                 "event is missing",
-		`{` + common + `,"event":null}`:                                    "event is null",
-		`{` + common + `,"event":"no","code":""}`:                          `code does not belong to "no"`,
-		`{` + common + `,"event":"no","later":1}`:                          `event "no" is not known`,
-		`{"event":"no",` + common[:strings.Index(common, `,"mode"`)] + `}`: "mode is missing",
-		`{"token":1,"event":"lost",` + common + `}`:                        "code is missing",
+// TestParseLacks: without these members a line says nothing certain.
+func TestParseLacks(t *testing.T) {
+	for i, keys := range map[int]string{
+		0: "time boot_ms event locks pid mode", 2: "late_ms", 3: "code", 4: "held_ms release_ms", 5: "waited_ms code", 6: "modes", 9: "id waited_ms", 12: "forced",
 	} {
-		if _, err := Parse([]byte(line)); err == nil || err.Error() != "malformed event: "+want {
-			t.Errorf("%s: got %v, want %s", line, err, want)
+		line := format(t, all()[i])
+		for key := range strings.FieldsSeq(keys) {
+			spoiled := strings.Replace(line, `"`+key+`":`, `"other":`, 1)
+			if e, err := Parse([]byte(spoiled)); spoiled == line || !errors.Is(err, ErrMalformed) {
+				t.Errorf("%s: got %v, %v", spoiled, e, err)
+			}
 		}
 	}
 }
@@ -250,10 +237,10 @@ func TestFormatRefuses(t *testing.T) {
 		"no lock":         func(e *Event) { e.Locks = nil },
 		"no pid":          func(e *Event) { e.PID = 0 },
 		"no mode":         func(e *Event) { e.Mode = "" },
-		"negative time":   func(e *Event) { e.Waited = -1 },
-		"negative holder": func(e *Event) { e.Holder = &Holder{PID: -1} },
+		"negative time":   func(e *Event) { e.Waited = In(-time.Second) },
+		"negative holder": func(e *Event) { e.Holder = Holder{PID: -1} },
 		"no code":         func(e *Event) { e.Kind = Lost },
-		"no id":           func(e *Event) { e.Kind, e.Locks = Acquired, e.Locks[:1] },
+		"no id":           func(e *Event) { e.Kind, e.Waited, e.Locks, e.Lock = Acquired, In(0), e.Locks[:1], "" },
 		"too long":        func(e *Event) { e.Host = strings.Repeat("x", protocol.MaxEvent) },
 	} {
 		e := all()[0]
@@ -279,7 +266,6 @@ func TestParseRefusesSets(t *testing.T) {
 		"too few tokens":     {`[0,7]`, `[7]`},
 		"too many tokens":    {`[0,7]`, `[0,7,0]`},
 		"no tokens":          {`[0,7]`, `[]`},
-		"a token is null":    {`[0,7]`, `[0,null]`},
 		"a token below 0":    {`[0,7]`, `[0,-7]`},
 		"a token is a text":  {`[0,7]`, `[0,"7"]`},
 		"token and tokens":   {`"tokens"`, `"token":7,"tokens"`},
@@ -288,7 +274,6 @@ func TestParseRefusesSets(t *testing.T) {
 		"more than a set":    {`"host"`, `"more":9223372036854775807,"host"`},
 		"no lock":            {`["nfs:/srv/a b<&>\"é","local:/b"]`, `[]`},
 		"one lock with more": {`["nfs:/srv/a b<&>\"é","local:/b"]`, `["local:/b"]`},
-		"lock of no waiter":  {`"id"`, `"lock":"local:/b","id"`},
 	} {
 		if !strings.Contains(line, change[0]) {
 			t.Fatalf("%s: %s has no %s", name, line, change[0])
@@ -354,12 +339,15 @@ func TestRead(t *testing.T) {
 	var lines []int
 	events := 0
 	for e, err := range Read(strings.NewReader(file)) {
-		var line *LineError
+		var line int
 		switch {
 		case err == nil && reflect.DeepEqual(e, all()[1]):
 			events++
-		case errors.As(err, &line) && errors.Is(err, ErrMalformed):
-			lines = append(lines, line.Line)
+		case errors.Is(err, ErrMalformed):
+			if _, err := fmt.Sscanf(err.Error(), "line %d: ", &line); err != nil {
+				t.Error(err)
+			}
+			lines = append(lines, line)
 		default:
 			t.Errorf("got %v, %v", e, err)
 		}

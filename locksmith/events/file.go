@@ -43,17 +43,8 @@ func (w *Writer) Write(e Event) error {
 // Close closes the file.
 func (w *Writer) Close() error { return w.to.close() }
 
-// A LineError says that a line is not an event.
-type LineError struct {
-	Line int // the first is 1
-	Err  error
-}
-
-func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
-func (e *LineError) Unwrap() error { return e.Err }
-
-// Read reads a file of events. Each line yields an event or a *LineError, and the next line
-// follows. Any other error is from r, and is the last.
+// Read reads a file of events. Each line yields an event or an error that wraps
+// ErrMalformed, and the next line follows. Any other error is from r, and is the last.
 func Read(r io.Reader) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		b := bufio.NewReaderSize(r, protocol.MaxEvent)
@@ -72,7 +63,7 @@ func Read(r io.Reader) iter.Seq2[Event, error] {
 				e, err = Parse(line)
 			}
 			if err != nil {
-				err = &LineError{Line: n, Err: err}
+				err = fmt.Errorf("line %d: %w", n, err)
 			}
 			if !yield(e, err) {
 				return

@@ -2,12 +2,10 @@ package events
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"reflect"
+	"slices"
 	"sort"
 	"unicode/utf8"
 
@@ -28,6 +26,9 @@ func (e Event) Format() ([]byte, error) {
 	if err := e.check(); err != nil {
 		return nil, err
 	}
+	if len(e.Tokens) > 0 && slices.Max(e.Tokens) == 0 {
+		e.Tokens = nil
+	}
 	line, err := e.encode()
 	if len(line) > protocol.MaxEvent && e.isSet() {
 		line, err = e.shortened().encode()
@@ -46,7 +47,7 @@ func (e Event) encode() ([]byte, error) {
 	var line bytes.Buffer
 	enc := json.NewEncoder(&line)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(e.line()); err != nil {
+	if err := enc.Encode(e); err != nil {
 		return nil, malformed("%w", err)
 	}
 	return line.Bytes(), nil
@@ -76,77 +77,15 @@ func (e Event) first(n int) Event {
 }
 
 // Parse parses one line, with or without its line feed. Its errors wrap ErrMalformed.
-func Parse(text []byte) (Event, error) {
+func Parse(text []byte) (e Event, err error) {
 	if len(bytes.TrimSuffix(text, []byte{'\n'}))+1 > protocol.MaxEvent {
 		return Event{}, malformed("more than %d bytes", protocol.MaxEvent)
 	}
 	if !utf8.Valid(text) {
 		return Event{}, malformed("not UTF-8")
 	}
-	values, err := object(text)
-	if err != nil {
-		return Event{}, err
+	if err := json.Unmarshal(text, &e); err != nil {
+		return Event{}, malformed("%w", err)
 	}
-	var l line
-	if err := take(values, &l); err != nil {
-		return Event{}, err
-	}
-	e := l.event()
 	return e, e.check()
-}
-
-// object returns the members of the one JSON object in a line.
-func object(line []byte) (map[string]json.RawMessage, error) {
-	d := json.NewDecoder(bytes.NewReader(line))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return nil, malformed("not a JSON object")
-	}
-	values := map[string]json.RawMessage{}
-	for d.More() {
-		key, err := d.Token()
-		if err != nil {
-			return nil, malformed("%w", err)
-		}
-		var value json.RawMessage
-		if err := d.Decode(&value); err != nil {
-			return nil, malformed("%w", err)
-		}
-		name := key.(string) // the decoder returns only strings as keys
-		if _, twice := values[name]; twice {
-			return nil, malformed("%.40q comes twice", name)
-		}
-		values[name] = value
-	}
-	if _, err := d.Token(); err != nil {
-		return nil, malformed("it is cut short")
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return nil, malformed("something comes after the object")
-	}
-	return values, nil
-}
-
-// take moves the values of members to the fields of a line. Unmarshal alone would take a key in any
-// case of letters, null for any value, and zero for what is missing.
-func take(values map[string]json.RawMessage, l *line) (err error) {
-	foreign := ""
-	l.fields(func(key string, may, must bool, v reflect.Value) {
-		switch raw, given := values[key]; {
-		case err != nil, !given && !must:
-		case !given:
-			err = malformed("%s is missing", key)
-		case !may:
-			foreign = cmp.Or(foreign, key)
-		case string(raw) == "null":
-			err = malformed("%s is null", key)
-		default:
-			if wrong := json.Unmarshal(raw, v.Addr().Interface()); wrong != nil {
-				err = malformed("%s: %w", key, wrong)
-			}
-		}
-	})
-	if err == nil && foreign != "" {
-		err = malformed("%s does not belong to %.40q", foreign, l.Kind)
-	}
-	return err
 }

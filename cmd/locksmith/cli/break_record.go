@@ -69,11 +69,10 @@ func (b *breaking) tellRecord(ctx context.Context, r breakRecord) {
 
 // event is what --events tells of the break.
 func (b *breaking) event(p show.Participant, n owner.Note) events.Event {
-	e := events.Event{Kind: events.Broken, Locks: []string{b.address}, Mode: "exclusive", User: n.User, Forced: n.Forced, Reason: n.Reason, Text: n.String()}
+	e := events.Event{Kind: events.Broken, Locks: []string{b.address}, Mode: "exclusive", User: n.User, Forced: &n.Forced, Reason: n.Reason, Why: n.String()}
 	if p.Record != nil && p.Record.Mode == "shared" {
 		e.Mode = "shared"
 	}
-	h := locksmith.HolderOf(p.Holder)
-	e.Holder = &h
+	e.Holder = locksmith.HolderOf(p.Holder)
 	return locksmith.Stamped(e, b.clock, owner.Here())
 }

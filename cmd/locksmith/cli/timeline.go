@@ -76,13 +76,12 @@ func (h *history) read(file string) error {
 	}
 	wrong := 0
 	for e, err := range events.Read(f) {
-		var line *events.LineError
 		switch {
 		case err == nil && len(h.events) == maxEvents:
 			return eventsError(file, protocol.Usage, fmt.Errorf("more than %d events", maxEvents), "draw fewer files at a time")
 		case err == nil:
 			h.events = append(h.events, e)
-		case !errors.As(err, &line):
+		case !errors.Is(err, events.ErrMalformed):
 			return unreadable(file, err)
 		default:
 			if wrong++; wrong <= maxWrong {

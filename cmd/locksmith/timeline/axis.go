@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -48,27 +49,14 @@ func (a axis) ticks() []tick {
 
 // stepFor returns the shortest round step that fits into a span no more than maxTicks times.
 func stepFor(span time.Duration) time.Duration {
-	for _, s := range steps() {
-		if span/s < maxTicks {
-			return s
+	for _, text := range strings.Fields("1µs 2µs 5µs 10µs 20µs 50µs 100µs 200µs 500µs 1ms 2ms 5ms 10ms 20ms 50ms 100ms 200ms 500ms " +
+		"1s 2s 5s 10s 15s 30s 1m 2m 5m 10m 15m 30m 1h 2h 3h 6h 12h 24h 48h 168h 336h") {
+		if step, _ := time.ParseDuration(text); span/step < maxTicks {
+			return step
 		}
 	}
 	const day = 24 * time.Hour
 	return span / (maxTicks - 1) / day * day
-}
-
-func steps() []time.Duration {
-	var all []time.Duration
-	for unit := time.Microsecond; unit < time.Second; unit *= 10 {
-		all = append(all, unit, 2*unit, 5*unit)
-	}
-	for _, unit := range []time.Duration{time.Second, time.Minute} {
-		all = append(all, unit, 2*unit, 5*unit, 10*unit, 15*unit, 30*unit)
-	}
-	for _, hours := range []time.Duration{1, 2, 3, 6, 12, 24, 2 * 24, 7 * 24, 14 * 24} {
-		all = append(all, hours*time.Hour)
-	}
-	return all
 }
 
 // offset names a time by how long after the start it is.

@@ -138,14 +138,14 @@ func TestEndedByOthers(t *testing.T) {
 	}
 	broke := func(pid, when int) events.Event {
 		e := at(events.Broke, 2, when, 0)
-		e.Holder = &events.Holder{ID: fmt.Sprint("id", pid)}
+		e.Holder = events.Holder{ID: fmt.Sprint("id", pid)}
 		return e
 	}
 	byHand := broke(1, 20)
-	byHand.Kind, byHand.PID, byHand.Text = events.Broken, 9, "broken by alice"
+	byHand.Kind, byHand.PID, byHand.Why = events.Broken, 9, "broken by alice"
 	as := func(mode string, e events.Event) events.Event { e.Mode = mode; return e }
 	elsewhere := at(events.Acquired, 2, 20, 2)
-	elsewhere.Clock, elsewhere.Time = "slow", elsewhere.Time.Add(-time.Hour)
+	elsewhere.Clock, elsewhere.Time.Time = "slow", elsewhere.Time.Add(-time.Hour)
 	for name, test := range map[string]struct {
 		all    []events.Event
 		until  int // -1: until the end of the picture
@@ -168,9 +168,9 @@ func TestEndedByOthers(t *testing.T) {
 		"by a clock that lags": {[]events.Event{at(events.Acquired, 1, 1, 1), elsewhere}, 1, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var f part
+			f := &part{}
 			for _, p := range processes(test.all) {
-				if p.first().PID == 1 {
+				if p.first.PID == 1 {
 					f = p.parts[0]
 				}
 			}
@@ -179,8 +179,8 @@ func TestEndedByOthers(t *testing.T) {
 				t.Errorf("ended at %v, which nobody said", f.over.at)
 			case test.until >= 0 && f.over == nil:
 				t.Error("not ended")
-			case test.until >= 0 && (!f.over.at.Equal(time.Unix(1e9+int64(test.until), 0)) || f.over.broken != test.broken):
-				t.Errorf("ended at %v, broken: %v; want %d s, %v", f.over.at, f.over.broken, test.until, test.broken)
+			case test.until >= 0 && (!f.over.at.Equal(time.Unix(1e9+int64(test.until), 0)) || f.broke != test.broken):
+				t.Errorf("ended at %v, broken: %v; want %d s, %v", f.over.at, f.broke, test.until, test.broken)
 			}
 			svg, _ := Draw(test.all, 10)
 			classes, text := parts(t, svg)
@@ -250,7 +250,7 @@ func TestLargeSet(t *testing.T) {
 func TestLapsed(t *testing.T) {
 	at := func(k events.Kind, pid int, at int) events.Event {
 		e := event(k, pid, time.Duration(at)*time.Second)
-		e.ID, e.Lease = fmt.Sprint("id", pid), time.Minute
+		e.ID, e.Lease = fmt.Sprint("id", pid), events.In(time.Minute)
 		return e
 	}
 	lost := at(events.Lost, 1, 300)
@@ -266,7 +266,7 @@ func TestLapsed(t *testing.T) {
 		"an older locksmith":     {0, 0, 0},
 		"stopped from the start": {400 * time.Second, 0, 1},
 	} {
-		lost.Silent = c.silent
+		lost.Silent = events.In(c.silent)
 		all := []events.Event{at(events.Acquired, 1, 1), lost}
 		if c.heir > 0 {
 			all = append(all, at(events.Acquired, 2, c.heir))
@@ -303,16 +303,17 @@ func TestArrayJob(t *testing.T) {
 
 func event(k events.Kind, pid int, at time.Duration) events.Event {
 	return events.Event{
-		Kind: k, Time: time.Unix(1e9, 0).Add(at), Boot: time.Hour + at, Clock: "clock", Locks: []string{"local:/x"},
+		Kind: k, Time: events.Stamp{Time: time.Unix(1e9, 0).Add(at)}, Boot: events.In(time.Hour + at), Clock: "clock", Locks: []string{"local:/x"},
 		Host: "web3", PID: pid, Mode: "exclusive", Code: "held",
 	}
 }
 
 // TestPidAgain: a pid that comes again is another process.
 func TestPidAgain(t *testing.T) {
+	const us = time.Microsecond
 	found := processes([]events.Event{
-		event(events.Acquired, 1, 5), event(events.Released, 1, 6),
-		event(events.Acquired, 1, 1), event(events.Released, 1, 2), event(events.Acquired, 1, 7),
+		event(events.Acquired, 1, 5*us), event(events.Released, 1, 6*us),
+		event(events.Acquired, 1, 1*us), event(events.Released, 1, 2*us), event(events.Acquired, 1, 7*us),
 	})
 	if len(found) != 3 {
 		t.Fatalf("%d processes, want 3", len(found))
@@ -327,24 +328,24 @@ func TestPidAgain(t *testing.T) {
 // TestCalendarIsSet: setting the calendar between two events moves nothing.
 func TestCalendarIsSet(t *testing.T) {
 	from, to := event(events.Acquired, 1, 0), event(events.Released, 1, time.Second)
-	to.Time = to.Time.Add(-time.Hour)
+	to.Time.Time = to.Time.Add(-time.Hour)
 	p := processes([]events.Event{to, from})[0]
-	if d := p.last().at.Sub(p.first().at); d != time.Second || p.first().Kind != events.Acquired {
-		t.Errorf("the holder's time is %v, beginning with %s", d, p.first().Kind)
+	if d := p.last.at.Sub(p.first.at); d != time.Second || p.first.Kind != events.Acquired {
+		t.Errorf("the holder's time is %v, beginning with %s", d, p.first.Kind)
 	}
 }
 
 // TestEventsMissing: if events are missing, the others still tell as much as they can.
 func TestEventsMissing(t *testing.T) {
 	released := event(events.Released, 1, time.Minute)
-	released.Held = time.Second
+	released.Held = events.In(time.Second)
 	for name, all := range map[string][]events.Event{
 		"only released": {released},
 		"only lost":     {event(events.Lost, 1, 1)},
 		"only late":     {event(events.Late, 1, 1)},
 		"only waiting":  {event(events.Waiting, 1, 1)},
 		"only gave up":  {event(events.GaveUp, 1, 1)},
-		"no clock":      {{Kind: events.Acquired, Time: time.Unix(0, 0), Locks: []string{"x"}, PID: 1, Mode: "shared"}},
+		"no clock":      {{Kind: events.Acquired, Time: events.Stamp{Time: time.Unix(0, 0)}, Locks: []string{"x"}, PID: 1, Mode: "shared"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			svg, _ := Draw(all, 1)
@@ -381,7 +382,7 @@ func TestManyProcesses(t *testing.T) {
 	for i := range n {
 		at := time.Duration(i) * time.Millisecond
 		w, a, r := event(events.Waiting, i+1, at), event(events.Acquired, i+1, 5*at), event(events.Released, i+1, 5*at+time.Millisecond)
-		a.Token, a.Waited = uint64(i+1), 4*at
+		a.Token, a.Waited = uint64(i+1), events.In(4*at)
 		all = append(all, w, a, r)
 	}
 	svg, left := Draw(all, 1000)

@@ -34,22 +34,30 @@ const (
 	maxText = 400
 )
 
-func nameOf(e events.Event) string {
-	name := fmt.Sprintf("%s %d %s", e.Host, e.PID, cmp.Or(e.Meta["job"], e.Command))
+// metaOf is what the user said about a helper: key=value, in order, each after what joins it to the text
+// before. Keys that are named elsewhere are left out.
+func metaOf(e events.Event, join, but string) (text string) {
 	for _, key := range slices.Sorted(maps.Keys(e.Meta)) {
-		if key != "job" {
-			name += " " + key + "=" + e.Meta[key]
+		if key != but {
+			text += join + key + "=" + e.Meta[key]
 		}
 	}
-	return clean(name, maxName)
+	return text
 }
 
-func holderName(h *events.Holder) string {
-	if h == nil {
-		return "somebody unknown"
-	}
+// name is the name of the process in the picture.
+func (p *process) name() string { return strings.TrimRight(nameOf(p.first.Event), " ") }
+
+func nameOf(e events.Event) string {
+	return clean(fmt.Sprintf("%s %d %s", e.Host, e.PID, cmp.Or(e.Meta["job"], e.Command))+metaOf(e, " ", "job"), maxName)
+}
+
+func holderName(h events.Holder) string {
 	name := h.User + "@" + h.Host
-	if h.User == "" && h.Host == "" {
+	switch {
+	case h == (events.Holder{}):
+		return "somebody unknown"
+	case name == "@":
 		name = "somebody"
 	}
 	if h.PID != 0 {
@@ -62,15 +70,14 @@ func holderName(h *events.Holder) string {
 func clockTime(t time.Time) string { return t.UTC().Format("15:04:05.000000") }
 
 func duration(d time.Duration) string {
+	digits := time.Microsecond
 	switch {
 	case d >= time.Minute:
-		d = d.Round(time.Second)
+		digits = time.Second
 	case d >= time.Second:
-		d = d.Round(time.Millisecond)
-	default:
-		d = d.Round(time.Microsecond)
+		digits = time.Millisecond
 	}
-	return d.String()
+	return d.Round(digits).String()
 }
 
 func plural(n int, one, many string) string {
@@ -81,16 +88,13 @@ func plural(n int, one, many string) string {
 }
 
 // about describes a process.
-func about(f part) string {
-	e := f.first()
+func about(f *part) string {
+	e := f.first
 	who := fmt.Sprintf("%s, pid %d", e.Host, e.PID)
 	if e.Command != "" {
 		who += ", " + e.Command
 	}
-	for _, key := range slices.Sorted(maps.Keys(e.Meta)) {
-		who += ", " + key + "=" + e.Meta[key]
-	}
-	text := clean(who, maxText) + "\n" + f.mode + " " + clean(f.lock(), maxLock)
+	text := clean(who+metaOf(e.Event, ", ", ""), maxText) + "\n" + f.mode + " " + clean(f.lock(), maxLock)
 	if f.id != "" {
 		text += "\nid " + clean(f.id, maxName)
 	}
@@ -98,7 +102,7 @@ func about(f part) string {
 }
 
 // aboutWait describes a wait for one lock, and the holders that were waited for.
-func aboutWait(f part, s span) string {
+func aboutWait(f *part, s span) string {
 	text := fmt.Sprintf("waited %s, from %s to %s", duration(s.to.Sub(s.from)), clockTime(s.from), clockTime(s.to))
 	if n := len(s.behind); n > 0 {
 		text += "\nbehind " + holderName(s.behind[0].Holder)
@@ -110,18 +114,18 @@ func aboutWait(f part, s span) string {
 }
 
 // aboutSet describes the wait for a whole set.
-func aboutSet(f part, from, to time.Time) string {
-	return fmt.Sprintf("waited %s for all of a set, from %s to %s", duration(to.Sub(from)), clockTime(from), clockTime(to)) + restOf(f)
+func aboutSet(f *part, to time.Time) string {
+	return fmt.Sprintf("waited %s for all of a set, from %s to %s", duration(to.Sub(f.began)), clockTime(f.began), clockTime(to)) + restOf(f)
 }
 
 // aboutHold describes how a lock was held.
-func aboutHold(f part, from, to time.Time) string {
-	text := fmt.Sprintf("held %s for %s, from %s to %s", f.mode, duration(to.Sub(from)), clockTime(from), clockTime(to))
+func aboutHold(f *part, to time.Time) string {
+	text := fmt.Sprintf("held %s for %s, from %s to %s", f.mode, duration(to.Sub(f.from)), clockTime(f.from), clockTime(to))
 	switch {
 	case f.over != nil:
 		text += ";\n" + aboutEnding(f)
-	case !f.isOver():
-		text = fmt.Sprintf("held %s from %s; its end is not known", f.mode, clockTime(from))
+	case !f.isOver:
+		text = fmt.Sprintf("held %s from %s; its end is not known", f.mode, clockTime(f.from))
 	}
 	if f.token != 0 {
 		text += fmt.Sprintf("\ntoken %d", f.token)
@@ -130,26 +134,18 @@ func aboutHold(f part, from, to time.Time) string {
 }
 
 // aboutLapse describes a time in which a process believed to hold a lock whose lease was over.
-func aboutLapse(f part) string {
+func aboutLapse(f *part) string {
 	return fmt.Sprintf("no heartbeat for %s, and the lease was over at %s:\nsomebody else may have held the lock",
-		duration(f.last().Silent), clockTime(f.lapsed()))
-}
-
-// word says in a few words how others ended a hold.
-func (e *ending) word() string {
-	if e.broken {
-		return "broken"
-	}
-	return "ended: another has it"
+		duration(f.last.Silent.Span()), clockTime(f.lapsed()))
 }
 
 // aboutEnding describes how others ended a hold.
-func aboutEnding(f part) string {
-	by, when := clean(nameOf(f.over.by.Event), maxName), clockTime(f.over.at)
-	if by := f.over.by; by.Kind == events.Broken {
-		return "ended at " + when + ": " + clean(by.Text, maxText)
-	}
-	if f.over.broken {
+func aboutEnding(f *part) string {
+	by, when := clean(nameOf(f.over.Event), maxName), clockTime(f.over.at)
+	switch {
+	case f.over.Kind == events.Broken:
+		return "ended at " + when + ": " + clean(f.over.Why, maxText)
+	case f.broke:
 		return "broken at " + when + ", for " + by
 	}
 	return "over at " + when + " at the latest, when " + by + " got the lock"
@@ -159,31 +155,22 @@ func aboutEnding(f part) string {
 const maxRest = 5
 
 // restOf names, line by line, the other locks of a part's set.
-func restOf(f part) string {
-	text, named := "", 0
-	for _, other := range f.parts {
-		if named == maxRest {
-			break
-		}
-		if other.lock() != f.lock() {
-			text += "\ntogether with " + other.mode + " " + clean(other.lock(), maxLock)
-			named++
-		}
+func restOf(f *part) (text string) {
+	others := slices.DeleteFunc(slices.Clone(f.parts[:min(len(f.parts), maxRest+1)]), func(other *part) bool { return other == f })
+	others = others[:min(len(others), maxRest)]
+	for _, other := range others {
+		text += "\ntogether with " + other.mode + " " + clean(other.lock(), maxLock)
 	}
-	if more := len(f.parts) - 1 - named + f.first().More; more > 0 {
+	if more := len(f.parts) - 1 - len(others) + f.first.More; more > 0 {
 		text += fmt.Sprintf("\nand %d more", more)
 	}
 	return text
 }
 
-func aboutRelease(p *process) string {
-	return "released within " + duration(p.last().Release)
-}
-
 func aboutLate(m *moment) string {
-	text := fmt.Sprintf("heartbeat %s late at %s", duration(m.Late), clockTime(m.at))
-	if m.Text != "" {
-		text += "\n" + clean(m.Text, maxText)
+	text := fmt.Sprintf("heartbeat %s late at %s", duration(m.Late.Span()), clockTime(m.at))
+	if m.Error != "" {
+		text += "\n" + clean(m.Error, maxText)
 	}
 	return text
 }

@@ -96,7 +96,7 @@ func (s *picture) panel(p Panel, xName string, x, y float64) {
 		for _, p := range c.Points {
 			places = append(places, svg.Number(across.at(p.X))+","+svg.Number(up.at(p.Y)))
 		}
-		s.Element("polyline", "", "", "class", class(i)+" curve", "points", strings.Join(places, " "))
+		s.Element("polyline", class(i)+" curve", "", "", "points", strings.Join(places, " "))
 		for _, p := range c.Points {
 			s.mark(i, across.at(p.X), up.at(p.Y))
 		}
@@ -109,16 +109,16 @@ func (s *picture) mark(i int, x, y float64) {
 	name := class(i) + " mark"
 	switch i % 4 {
 	case 0:
-		s.Element("circle", "", "", "class", name, "cx", x, "cy", y, "r", r)
+		s.Element("circle", name, "", "", "cx", x, "cy", y, "r", r)
 	case 1:
-		s.Element("rect", "", "", "class", name, "x", x-r, "y", y-r, "width", 2*r, "height", 2*r)
+		s.Element("rect", name, "", "", "x", x-r, "y", y-r, "width", 2*r, "height", 2*r)
 	default:
 		tip := r + 1
 		if i%4 == 3 {
 			tip = -tip
 		}
 		base := " " + svg.Number(y+tip*.7) + "L"
-		s.Element("path", "", "", "class", name, "d", "M"+svg.Number(x-r-1)+base+svg.Number(x+r+1)+base+svg.Number(x)+" "+svg.Number(y-tip)+"Z")
+		s.Element("path", name, "", "", "d", "M"+svg.Number(x-r-1)+base+svg.Number(x+r+1)+base+svg.Number(x)+" "+svg.Number(y-tip)+"Z")
 	}
 }
 

@@ -14,7 +14,11 @@ import (
 )
 
 // A Picture is an SVG that is being written. The zero value is an empty one.
-type Picture struct{ bytes.Buffer }
+type Picture struct {
+	bytes.Buffer
+	// Classes are those of the elements that were written.
+	Classes map[string]bool
+}
 
 // Begin opens a picture of the given size, with a style sheet. End closes it.
 func (p *Picture) Begin(width, height float64, style string) {
@@ -24,23 +28,25 @@ func (p *Picture) Begin(width, height float64, style string) {
 }
 
 // End closes the picture.
-func (p *Picture) End() {
-	p.Close("svg")
-	p.WriteByte('\n')
-}
+func (p *Picture) End() { p.WriteString("</svg>\n") }
 
-// Element writes an element: its attributes as pairs of a name and a string or a
-// number, its tooltip and its text, either of which may be empty.
-func (p *Picture) Element(name, tooltip, text string, attributes ...any) {
-	p.Open(name, attributes...)
+// Element writes an element of some classes of the style sheet: its attributes as pairs of a name and a
+// string or a number, its tooltip and its text, either of which may be empty.
+func (p *Picture) Element(name, class, tooltip, text string, attributes ...any) {
+	p.Open(name, append([]any{"class", class}, attributes...)...)
+	if p.Classes == nil {
+		p.Classes = map[string]bool{}
+	}
+	for one := range strings.FieldsSeq(class) {
+		p.Classes[one] = true
+	}
 	if tooltip != "" {
-		p.Open("title")
+		p.WriteString("<title>")
 		p.escape(tooltip)
-		p.Close("title")
+		p.WriteString("</title>")
 	}
 	p.escape(text)
-	p.Close(name)
-	p.WriteByte('\n')
+	p.WriteString("</" + name + ">\n")
 }
 
 // Open writes the tag that begins an element, with attributes as Element has them.
@@ -58,9 +64,6 @@ func (p *Picture) Open(name string, attributes ...any) {
 	}
 	p.WriteByte('>')
 }
-
-// Close writes the tag that ends an element.
-func (p *Picture) Close(name string) { p.WriteString("</" + name + ">") }
 
 func (p *Picture) escape(text string) { p.WriteString(entities.Replace(strings.Map(fit, text))) }
 
@@ -81,18 +84,17 @@ func Number(v float64) string {
 	return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64)
 }
 
-// Rect draws a rectangle of a class of the style sheet, whose upper left corner is at
-// x and y.
+// Rect draws a rectangle, whose upper left corner is at x and y.
 func (p *Picture) Rect(class, tooltip string, x, y, width, height float64) {
-	p.Element("rect", tooltip, "", "class", class, "x", x, "y", y, "width", width, "height", height)
+	p.Element("rect", class, tooltip, "", "x", x, "y", y, "width", width, "height", height)
 }
 
-// Line draws a line of a class of the style sheet.
+// Line draws a line.
 func (p *Picture) Line(class, tooltip string, x1, y1, x2, y2 float64) {
-	p.Element("line", tooltip, "", "class", class, "x1", x1, "y1", y1, "x2", x2, "y2", y2)
+	p.Element("line", class, tooltip, "", "x1", x1, "y1", y1, "x2", x2, "y2", y2)
 }
 
-// Text writes a line of text of a class of the style sheet, whose base line is at y.
+// Text writes a line of text, whose base line is at y.
 func (p *Picture) Text(class, tooltip, text string, x, y float64) {
-	p.Element("text", tooltip, text, "class", class, "x", x, "y", y)
+	p.Element("text", class, tooltip, text, "x", x, "y", y)
 }
