@@ -85,7 +85,7 @@ func Parse(text []byte) (e Event, err error) {
 		return Event{}, malformed("not UTF-8")
 	}
 	if err := json.Unmarshal(text, &e); err != nil {
-		return Event{}, malformed("%w", err)
+		return Event{}, malformed("not the JSON of an event: %w", err)
 	}
 	return e, e.check()
 }

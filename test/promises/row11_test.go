@@ -106,7 +106,6 @@ func deadName(c *cell) evil {
 	j := c.run(c.lasting(time.Hour)...)
 	names := c.lifelines(j.PID())
 	j.Kill()
-	j.LetGo() // the command has the name as well, until it ends
 	for _, name := range names {
 		c.started(as(alice, exec.Command(c.python(), "-c", squatter, name)))
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -50,10 +51,7 @@ func (a *app) runAgain(o *holding, use locksmith.StdinUse) error {
 	if err != nil {
 		return err
 	}
-	s := &again{app: a, start: o, parent: int(o.parent.Value)}
-	if s.parent == 0 {
-		s.parent = a.parent
-	}
+	s := &again{app: a, start: o, parent: cmp.Or(int(o.parent.Value), a.parent)}
 	if use == locksmith.StdinIgnore {
 		return flags.Usagef("--again reads standard input, so --stdin ignore does not go with it")
 	}

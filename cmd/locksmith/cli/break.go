@@ -163,7 +163,7 @@ func (b *breaking) run(ctx context.Context, lock string) error {
 	if err := b.ask(ctx, p); err != nil {
 		return err
 	}
-	return b.end(ctx, p)
+	return b.end(ctx, p, b.op(), "broke "+protocol.CleanText(b.id, 100)+", "+p.String())
 }
 
 // leastID is how much of an id must be given.
@@ -227,25 +227,13 @@ func (b *breaking) clear(ctx context.Context, p show.Participant) error {
 	case !yes:
 		return b.refuse("it was not confirmed", "answer yes to remove it")
 	}
-	_, err = withDeadline(ctx, b.address, "remove it", func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, backend.Break(ctx, b.backend, backend.Name(b.address), p.Holder)
-	})
-	if err != nil {
-		return err
-	}
-	r := b.record(ctx, p)
-	s, _ := look(ctx, b.address, b.backend)
-	b.result.Broken, b.result.Forced, b.result.State = true, true, s.State
-	b.tell("%s: removed it\n", show.Text(b.address))
-	b.tellRest(p)
-	b.tellRecord(ctx, r)
-	return nil
+	return b.end(ctx, p, "remove it", "removed it")
 }
 
 // end breaks a participant, and looks what has become of the lock: a waiter may have got it at
-// that moment.
-func (b *breaking) end(ctx context.Context, p show.Participant) error {
-	_, err := withDeadline(ctx, b.address, b.op(), func(ctx context.Context) (struct{}, error) {
+// that moment. done says in words what was done.
+func (b *breaking) end(ctx context.Context, p show.Participant, op, done string) error {
+	_, err := withDeadline(ctx, b.address, op, func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, backend.Break(ctx, b.backend, backend.Name(b.address), p.Holder)
 	})
 	if err != nil {
@@ -256,11 +244,11 @@ func (b *breaking) end(ctx context.Context, p show.Participant) error {
 	b.result.Forced, b.result.State = b.force, s.State
 	if err != nil {
 		report(err) // but it is broken
-	} else if _, still := s.Find(b.id); still {
+	} else if _, still := s.Find(b.id); still && b.id != "" {
 		return b.refuse("it went on at that moment, and is still there", "look again with: locksmith status "+quoted(b.address))
 	}
 	b.result.Broken = true
-	b.tell("%s: broke %s, %s\n", show.Text(b.address), protocol.CleanText(b.id, 100), p)
+	b.tell("%s: %s\n", show.Text(b.address), done)
 	if !b.force {
 		p.Silent = max(p.Silent, p.Lease) // it was watched, unless it is proven dead
 	}

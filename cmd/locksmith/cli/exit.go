@@ -120,11 +120,12 @@ func (a *app) settle(status int) { a.status = moreSevere(a.status, status) }
 func report(err error) { reportTo(os.Stderr, err) }
 
 func reportTo(out io.Writer, err error) {
-	text := "locksmith: " + show.Text(protocol.ErrorText(err))
-	if isStuck(err) && !isAdvised(err) { // one line, because cron mails it
-		text += "; " + wayOut(err)
-	} else if hint := hintOf(err); hint != "" {
-		text += "\n  " + hint
+	text, before := "locksmith: "+show.Text(protocol.ErrorText(err)), "\n  "
+	if isStuck(err) {
+		before = "; " // one line, because cron mails it
+	}
+	if hint := hintOf(err); hint != "" {
+		text += before + hint
 	}
 	_, _ = io.WriteString(out, text+"\n"+otherKindThan(err))
 }
@@ -132,9 +133,7 @@ func reportTo(out io.Writer, err error) {
 // reportRest is reportTo for a reader that has read the error itself.
 func reportRest(out io.Writer, err error) {
 	text := otherKindThan(err)
-	if isStuck(err) && !isAdvised(err) {
-		text = "  " + wayOut(err) + "\n" + text
-	} else if hint := hintOf(err); hint != "" {
+	if hint := hintOf(err); hint != "" {
 		text = "  " + hint + "\n" + text
 	}
 	_, _ = io.WriteString(out, text)
@@ -149,8 +148,11 @@ func isAdvised(err error) bool {
 
 // hintOf is the hint for an error that brings no advice, or "".
 func hintOf(err error) string {
-	if isAdvised(err) {
+	switch {
+	case isAdvised(err):
 		return ""
+	case isStuck(err):
+		return wayOut(err)
 	}
 	if usage, ok := errors.AsType[flags.UsageError](err); ok && usage.Command != "" {
 		return hints[protocol.Usage] + " " + usage.Command

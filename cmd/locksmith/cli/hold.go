@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -83,10 +84,7 @@ func (a *app) runHold(o *holding, args []string) error {
 	if err != nil {
 		return err
 	}
-	parent := int(o.parent.Value)
-	if parent == 0 {
-		parent = a.parent
-	}
+	parent := cmp.Or(int(o.parent.Value), a.parent)
 	h.Hopeless = waitsForUs
 	recordParent(h, parent)
 	watch := locksmith.Watch{Stdin: os.Stdin, Stdout: os.Stdout, StdinUse: use, Parent: parent, Log: h.Log}

@@ -20,7 +20,7 @@ func (s setter) UnmarshalTOML(v any) error { return s(v) }
 // keys is the one list of the keys that a profile may have.
 func (p *Profile) keys() map[string]setter {
 	return map[string]setter{
-		"lock":          address("lock", &p.Lock),
+		"lock":          checked("lock", &p.Lock, isName, `write for example lock = "local:/var/lock/name"`, "is not an address"),
 		"shared":        boolean("shared", func(b bool) { p.Shared = &b }),
 		"strict":        boolean("strict", func(b bool) { p.Strict = &b }),
 		"timeout":       duration("timeout", &p.Timeout),
@@ -38,11 +38,15 @@ func (p *Profile) keys() map[string]setter {
 		"insecure":      boolean("insecure", func(b bool) { p.insecure = b }),
 		"password_file": p.path("password_file", &p.passwordFile),
 		"netrc":         p.path("netrc", &p.netrc),
-		"password_env":  variable("password_env", &p.passwordEnv),
+		"password_env":  checked("password_env", &p.passwordEnv, isNoVariable, "write the variable's name, not its value", "is not the name of a variable"),
 		"password":      refusePassword,
-		"ssh":           command("ssh", &p.ssh),
+		"ssh":           checked("ssh", &p.ssh, isBlank, `write for example ssh = "ssh -F /etc/locksmith/ssh_config"`, "is empty"),
 	}
 }
+
+func isNoVariable(s string) bool { return !isName(s) || strings.ContainsRune(s, '-') }
+
+func isBlank(s string) bool { return strings.TrimSpace(s) == "" }
 
 func refusePassword(any) error {
 	return faulty("write it to a file with mode 0600 and give that as password_file",
@@ -110,10 +114,11 @@ func text(key string, v any) (string, error) {
 	return s, nil
 }
 
-func address(key string, to *string) setter {
+// checked takes a text that is not wrong.
+func checked(key string, to *string, wrong func(string) bool, hint, cause string) setter {
 	return func(v any) (err error) {
-		if *to, err = text(key, v); err == nil && isName(*to) {
-			return faulty(`write for example lock = "local:/var/lock/name"`, "%s is not an address", key)
+		if *to, err = text(key, v); err == nil && wrong(*to) {
+			return faulty(hint, "%s %s", key, cause)
 		}
 		return err
 	}
@@ -145,26 +150,6 @@ func (p *Profile) path(key string, to *string) setter {
 		}
 		*to = s
 		return nil
-	}
-}
-
-// command takes a program with its arguments, separated by blanks.
-func command(key string, to *string) setter {
-	return func(v any) (err error) {
-		*to, err = text(key, v)
-		if err == nil && strings.TrimSpace(*to) == "" {
-			return faulty(`write for example ssh = "ssh -F /etc/locksmith/ssh_config"`, "%s is empty", key)
-		}
-		return err
-	}
-}
-
-func variable(key string, to *string) setter {
-	return func(v any) (err error) {
-		if *to, err = text(key, v); err == nil && (!isName(*to) || strings.ContainsRune(*to, '-')) {
-			return faulty("write the variable's name, not its value", "%s is not the name of a variable", key)
-		}
-		return err
 	}
 }
 

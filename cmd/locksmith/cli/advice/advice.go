@@ -264,14 +264,10 @@ func BreakCommand(n *request.Named, lock []string, more ...string) string {
 	if n.Insecure {
 		words = append(words, "--insecure")
 	}
-	if n.CA != "" {
-		words = append(words, "--ca", n.CA)
-	}
-	if n.Path != "" {
-		words = append(words, "--for", n.Path)
-	}
-	if n.Suffix != "" {
-		words = append(words, "--suffix", n.Suffix)
+	for _, flag := range [][2]string{{"--ca", n.CA}, {"--for", n.Path}, {"--suffix", n.Suffix}} {
+		if flag[1] != "" {
+			words = append(words, flag[:]...)
+		}
 	}
 	words = slices.Concat(words, lock, more)
 	for i, w := range words {

@@ -27,7 +27,7 @@ func NewList(out io.Writer, format string, width int) List {
 	case format == "json":
 		return &listJSON{out: out}
 	case format == "openmetrics":
-		return &metrics{out: out, seen: map[string]bool{}}
+		return &metrics{out: out, samples: map[string][]byte{}, seen: map[string]bool{}}
 	case format == "text" && width > 0:
 		return newTable(out, width)
 	case format == "text":

@@ -14,39 +14,25 @@ import (
 // they are kept.
 type metrics struct {
 	out     io.Writer
-	samples [len(families)]strings.Builder
-	seen    map[string]bool // of samples, each of which may be there once, though places may overlap
+	samples map[string][]byte // of each family
+	seen    map[string]bool   // of samples, each of which may be there once, though places may overlap
 	errors  int
 	left    int // how many locks are not in the list
 }
 
-// The metrics of each lock.
-const (
-	held = iota
-	heldSeconds
-	dead
-	verdicts
-	blocked
-	heartbeatSeconds
-	leaseSeconds
-	maxHoldSeconds
-	waiters
-	waitSeconds
-	successSeconds
-)
-
-var families = [...]struct{ name, help string }{
-	held:             {"locksmith_lock_held", "How many hold the lock."},
-	heldSeconds:      {"locksmith_lock_held_seconds", "For how long the first of them has held it."},
-	dead:             {"locksmith_lock_dead", "How many of them are proven dead."},
-	verdicts:         {"locksmith_lock_verdict", "How many of them are alive, stopped, dead, left over or unknown, as far as is known here."},
-	blocked:          {"locksmith_lock_blocked", "How many of them nothing frees by itself: a person must."},
-	heartbeatSeconds: {"locksmith_lock_heartbeat_seconds", "The age of the last heartbeat of the holder that is nearest to the end of its lease, or beyond."},
-	leaseSeconds:     {"locksmith_lock_lease_seconds", "The lease of that holder."},
-	maxHoldSeconds:   {"locksmith_lock_max_hold_seconds", "The --max-hold of that of them which has the shortest."},
-	waiters:          {"locksmith_lock_waiters", "How many wait for the lock, at least; for local: and flock: none is told if none is seen."},
-	waitSeconds:      {"locksmith_lock_wait_seconds", "For how long the first of them has waited."},
-	successSeconds:   {"locksmith_lock_last_success_seconds", "The age of the last success that run --once-per put down."},
+// families are the metrics of each lock.
+var families = []struct{ name, help string }{
+	{"held", "How many hold the lock."},
+	{"held_seconds", "For how long the first of them has held it."},
+	{"dead", "How many of them are proven dead."},
+	{"verdict", "How many of them are alive, stopped, dead, left over or unknown, as far as is known here."},
+	{"blocked", "How many of them nothing frees by itself: a person must."},
+	{"heartbeat_seconds", "The age of the last heartbeat of the holder that is nearest to the end of its lease, or beyond."},
+	{"lease_seconds", "The lease of that holder."},
+	{"max_hold_seconds", "The --max-hold of that of them which has the shortest."},
+	{"waiters", "How many wait for the lock, at least; for local: and flock: none is told if none is seen."},
+	{"wait_seconds", "For how long the first of them has waited."},
+	{"last_success_seconds", "The age of the last success that run --once-per put down."},
 }
 
 // Add takes a lock down. Of a lock that could not be seen nothing is known.
@@ -62,13 +48,13 @@ func (m *metrics) Add(l Lock, err error) {
 	m.seen[lock] = true
 	m.holders(lock, l.Holders)
 	if n := max(len(l.Waiters), l.AtLeast); n > 0 || l.Waiters != nil {
-		m.sample(waiters, lock, n)
+		m.sample("waiters", lock, n)
 	}
 	if ms := oldest(l.Waiters); ms > 0 { // else it is not known, or there is none
-		m.sample(waitSeconds, lock, seconds(ms))
+		m.sample("wait_seconds", lock, seconds(ms))
 	}
 	if l.Success != nil {
-		m.sample(successSeconds, lock, seconds(l.Success.AgoMS))
+		m.sample("last_success_seconds", lock, seconds(l.Success.AgoMS))
 	}
 }
 
@@ -91,21 +77,21 @@ func (m *metrics) holders(lock string, all []*Holder) {
 			silent = h
 		}
 	}
-	m.sample(held, lock, len(all))
-	m.sample(dead, lock, gone)
-	m.sample(blocked, lock, stuck)
+	m.sample("held", lock, len(all))
+	m.sample("dead", lock, gone)
+	m.sample("blocked", lock, stuck)
 	for _, v := range slices.Sorted(maps.Keys(byVerdict)) {
-		m.sample(verdicts, lock, byVerdict[v], fmt.Sprintf(`,verdict="%s"`, v))
+		m.sample("verdict", lock, byVerdict[v], fmt.Sprintf(`,verdict="%s"`, v))
 	}
 	if ms := oldest(all); ms > 0 { // else it is not known
-		m.sample(heldSeconds, lock, seconds(ms))
+		m.sample("held_seconds", lock, seconds(ms))
 	}
 	if limit > 0 {
-		m.sample(maxHoldSeconds, lock, seconds(limit))
+		m.sample("max_hold_seconds", lock, seconds(limit))
 	}
 	if silent != nil {
-		m.sample(heartbeatSeconds, lock, seconds(silent.silence()))
-		m.sample(leaseSeconds, lock, seconds(silent.LeaseMS))
+		m.sample("heartbeat_seconds", lock, seconds(silent.silence()))
+		m.sample("lease_seconds", lock, seconds(silent.LeaseMS))
 	}
 }
 
@@ -130,14 +116,14 @@ func label(lock string) string {
 }
 
 // sample takes down a value of a lock, with more labels of its own.
-func (m *metrics) sample(family int, lock string, value any, more ...string) {
-	fmt.Fprintf(&m.samples[family], "%s{lock=\"%s\"%s} %v\n", families[family].name, lock, strings.Join(more, ""), value)
+func (m *metrics) sample(family, lock string, value any, more ...string) {
+	m.samples[family] = fmt.Appendf(m.samples[family], "locksmith_lock_%s{lock=\"%s\"%s} %v\n", family, lock, strings.Join(more, ""), value)
 }
 
 func (m *metrics) End() error {
 	var text strings.Builder
-	for i, f := range families {
-		fmt.Fprintf(&text, "# HELP %s %s\n# TYPE %s gauge\n%s", f.name, f.help, f.name, &m.samples[i])
+	for _, f := range families {
+		fmt.Fprintf(&text, "# HELP locksmith_lock_%[1]s %[2]s\n# TYPE locksmith_lock_%[1]s gauge\n%[3]s", f.name, f.help, m.samples[f.name])
 	}
 	total := func(name, help string, n int) {
 		fmt.Fprintf(&text, "# HELP %[1]s %[2]s\n# TYPE %[1]s gauge\n%[1]s %[3]d\n", name, help, n)

@@ -116,19 +116,7 @@ func (c Condition) Matches(p show.Participant, token uint64) bool {
 	default:
 		order = compare(have, c.Value)
 	}
-	switch c.Sign {
-	case "=":
-		return order == 0
-	case "!=":
-		return order != 0
-	case "<":
-		return order < 0
-	case ">":
-		return order > 0
-	case "<=":
-		return order <= 0
-	}
-	return order >= 0
+	return strings.Contains(c.Sign, "<=>"[order+1:order+2]) != (c.Sign == "!=")
 }
 
 // valueOf returns the value of a field as it would be written; not known if there is none.
