@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"locksmith/backends/backend"
 	"locksmith/backends/finder"
 	"locksmith/backends/lockfile"
 	"locksmith/backends/owner"
@@ -98,8 +97,7 @@ func parse(text string) content {
 	case c.PID != 0:
 		c.note = "made by another tool"
 	case c.Record == nil:
-		first, _, _ := strings.Cut(text, "\n")
-		c.note = "made by another tool: it holds " + backend.Quoted(first)
+		c.note = lockfile.Foreign(text)
 	}
 	return c
 }

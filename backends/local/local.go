@@ -137,6 +137,9 @@ func (l *Lock) holder(c content, v owner.Verdict, locked func() bool) backend.Ho
 	case c.ofKernel():
 		h.Advice, h.Blocked = "write "+kernelKind(l.path), true
 	case c.Text != "":
+		if len(c.Text) <= lockfile.MaxText {
+			h.Note = lockfile.Foreign(c.Text)
+		}
 		h.Advice, h.Blocked = "find out whose it is; if nobody uses it, "+remove, !locked()
 	default:
 		h.Advice = "if nobody uses it, " + remove + "; if flock(1) does, write " + kernelKind(l.path)

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"locksmith/backends/backend"
 	"locksmith/backends/owner"
 	"locksmith/backends/process"
 	"locksmith/protocol"
@@ -53,6 +54,12 @@ func (c Content) Rest() string {
 
 // NoBinary is why a lock file with such a pid in it is of no use to those who write a decimal pid.
 const NoBinary = "a program keeps its pid there in binary: it would take a record of ours for the pid of nobody, and remove the lock"
+
+// Foreign says what a file holds that has neither a record nor a pid.
+func Foreign(text string) string {
+	first, _, _ := strings.Cut(text, "\n")
+	return "made by another tool: it holds " + backend.Quoted(first)
+}
 
 // Parse parses what Format or FormatBinary wrote, or another tool's pid: in decimal with blanks around
 // it, or as the four bytes of a C int. With inBinary it is known to be such an int. Otherwise four bytes

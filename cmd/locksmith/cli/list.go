@@ -190,7 +190,11 @@ func (a *app) listPlaces(ctx context.Context, l *listing, args []string, to io.W
 				_, dir, _ = strings.Cut(place, ":")
 				dir, _, _ = strings.Cut(dir, "?")
 			}
-			fmt.Fprintf(to, "%s: files left out that may be other tools' locks: %d; see them with: locksmith list %s\n", show.Text(place), n, show.Text(quoted("local:"+dir)))
+			see := "locksmith list " + quoted("local:"+dir)
+			if strings.HasPrefix(place, "local:") { // these are left out there, too
+				see = "ls -l " + quoted(dir)
+			}
+			fmt.Fprintf(to, "%s: files left out that may be other tools' locks: %d; see them with: %s\n", show.Text(place), n, show.Text(see))
 		}
 	}
 	return out.End()
