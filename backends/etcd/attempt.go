@@ -214,29 +214,37 @@ func (a *attempt) refused(ctx context.Context, v view, err error) error {
 	before, holding := a.before(v), v.holding()
 	a.behind, a.revision, a.records, a.due = before[len(before)-1], v.revision, nil, watch.Never
 	held := &backend.HeldError{Lock: string(a.Name), Yielding: a.request.Owner.Mode == "shared" && v.line[0].mode == shared}
-	looks := []entry{a.behind}
+	var looks []entry
 	if !held.Yielding {
-		looks = append(slices.Clone(v.line[:min(holding, maxLooks)]), a.behind)
+		looks = slices.Clone(v.line[:min(holding, maxLooks)])
+	}
+	next := !slices.Contains(looks, a.behind) // somebody waits before us
+	if next {
+		looks = append(looks, a.behind)
+	}
+	if err := a.read(ctx, looks); err != nil {
+		return err
 	}
 	for i, e := range looks {
 		s, err := a.others.Look(ctx, e)
 		switch {
-		case errors.Is(err, errAbsent):
-			return backend.ErrAgain
 		case err != nil:
 			return err
 		//rule:lives
 		case s.Due <= 0:
 			if err := a.strike(ctx, e); err != nil && !errors.Is(err, backend.ErrGone) {
 				return err
-			} else if v.find(e.id) < holding {
+			} else if err == nil && v.find(e.id) < holding { // it may have let go, and ended, since it was read
 				a.request.TellBroken(string(a.Name), s.Holder(a.Today()))
 			}
 			return backend.ErrAgain
 		case i == 0:
-			held.Holder = a.holder(s.Seen, s.Of)
+			held.Holder = a.holder(s.Seen, e)
 		}
 		if s.Record != nil && s.Verdict != owner.Unknown {
+			if next && i == len(looks)-1 { // who waits before us on this host sees to the others, and one death wakes one waiter
+				a.records = nil
+			}
 			a.records = append(a.records, *s.Record)
 		}
 		a.due = min(a.due, s.Due)
@@ -245,18 +253,33 @@ func (a *attempt) refused(ctx context.Context, v view, err error) error {
 	return held
 }
 
-// see reads somebody's record. The cluster judges leases: we break only who is proven dead.
-func (l *lock) see(ctx context.Context, w *watch.Watcher, of *entry, last watch.Seen) (watch.Seen, error) {
-	kv, _, err := l.get(ctx, of.key)
+// read reads the records of some. Its error is ErrAgain if one is not there any more.
+func (l *lock) read(ctx context.Context, some []entry) error {
+	var gets []clientv3.Op
+	for _, e := range some {
+		gets = append(gets, clientv3.OpGet(e.key))
+	}
+	r, err := l.transact(ctx, "read records", nil, gets, nil)
 	if err != nil {
-		return last, err
+		return err
 	}
-	of.record, of.lease = string(kv.Value), clientv3.LeaseID(kv.Lease)
-	last = l.seenBy(*of)
-	if last.Verdict == owner.Dead {
-		last.Rules = []watch.Rule{w.Rule(last.Verdict, 0)}
+	for i, answer := range r.Responses {
+		kvs := answer.GetResponseRange().GetKvs()
+		if len(kvs) == 0 {
+			return backend.ErrAgain
+		}
+		some[i].record, some[i].lease = string(kvs[0].Value), clientv3.LeaseID(kvs[0].Lease)
 	}
-	return last, nil
+	return nil
+}
+
+// see judges what was read of somebody. The cluster judges leases: we break only who is proven dead.
+func (l *lock) see(_ context.Context, w *watch.Watcher, of *entry, _ watch.Seen) (watch.Seen, error) {
+	s := l.seenBy(*of)
+	if s.Verdict == owner.Dead {
+		s.Rules = []watch.Rule{w.Rule(s.Verdict, 0)}
+	}
+	return s, nil
 }
 
 // seenBy is what an entry's record shows.
@@ -292,7 +315,11 @@ func (a *attempt) Wait(ctx context.Context) error {
 		}()
 	}
 	for _, r := range a.records {
-		go a.ProcessToWatch(&r).Await(asleep, wake)
+		p := a.ProcessToWatch(&r)
+		if p.PID == 0 && a.Verdict(&r) == owner.Dead { // it has died since that look
+			wake()
+		}
+		go p.Await(asleep, wake)
 	}
 	until := a.request.Clock.Now()
 	until += min(a.due, watch.Never-until)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ import (
 
 	"locksmith/backends/backend"
 	"locksmith/backends/owner"
+	"locksmith/backends/process"
 	"locksmith/backends/shelf"
 	"locksmith/protocol"
 	"locksmith/test/backendtest"
@@ -207,4 +209,39 @@ func TestDoctorUnanswered(t *testing.T) {
 	if left := c.Keys(t, "doctor/"); len(left) > 0 {
 		t.Errorf("left: %q", left)
 	}
+}
+
+// TestStrangerBetween: a waiter sees to a holder on its host, if who waits before it cannot. A dead
+// waiter before it does not keep it from that.
+func TestStrangerBetween(t *testing.T) {
+	c := etcdserver.Start(t, etcdserver.Options{})
+	l := mustOpen(t, fresh(c))
+	dies := exec.Command("sleep", "60")
+	backendtest.MustWork(t, dies.Start())
+	r := backendtest.Request()
+	var err error
+	r.Owner.Helper = backendtest.DeadProcess(t)
+	r.Owner.Parent, err = process.Find(dies.Process.Pid)
+	backendtest.MustWork(t, err)
+	a, err := l.Attempt(r)
+	backendtest.MustWork(t, err)
+	backendtest.MustHold(t, a)
+	stranger := backendtest.Request()
+	stranger.Owner.Place.Host, stranger.Owner.Place.Boot = "elsewhere", "elsewhere"
+	between, err := l.Attempt(stranger)
+	backendtest.MustWork(t, err)
+	between.(*attempt).Env.Judge = func(owner.Record) owner.Verdict { return owner.Unknown }
+	backendtest.MustBeHeld(t, between)
+	waiter, err := mustOpen(t, c.Address(strings.TrimSuffix(l.prefix, "/"))).Attempt(backendtest.Request())
+	backendtest.MustWork(t, err)
+	backendtest.MustBeHeld(t, waiter)
+	_ = dies.Process.Kill()
+	_ = dies.Wait()
+	backendtest.MustWork(t, waiter.Wait(t.Context()))
+	backendtest.MustBeHeld(t, waiter)
+	if left := entries(t, c, l.prefix); len(left) != 2 {
+		t.Errorf("the dead holder was not removed at once: %q", left)
+	}
+	backendtest.MustWithdraw(t, waiter)
+	backendtest.MustWithdraw(t, between)
 }
