@@ -33,21 +33,22 @@ const (
 // lost.
 type Recorder struct {
 	Client
-	helper  *Helper
-	command string
-	place   owner.Place
-	start   time.Duration
-	locks   []string // what every event says about the locks
-	modes   []string
-	meta    map[string]string
-	behind  obstacle
-	waiting bool          // an event has told of behind
-	due     time.Duration // when the next heartbeat is expected
-	began   time.Duration // when the release began
-	to      EventWriter
-	queue   chan func()       // writes that wait
-	writer  *detached.ErrCall // the call that makes the writes
-	warn    sync.Once
+	helper   *Helper
+	command  string
+	place    owner.Place
+	start    time.Duration
+	locks    []string // what every event says about the locks
+	modes    []string
+	meta     map[string]string
+	behind   obstacle
+	waiting  bool // an event has told of behind
+	toldLoss bool
+	due      time.Duration // when the next heartbeat is expected
+	began    time.Duration // when the release began
+	to       EventWriter
+	queue    chan func()       // writes that wait
+	writer   *detached.ErrCall // the call that makes the writes
+	warn     sync.Once
 }
 
 // Record makes a helper write down its events. The helper must have its client, and not run yet.
@@ -168,18 +169,25 @@ func (r *Recorder) Missed(err error) {
 
 // Lost implements Client.
 func (r *Recorder) Lost(ctx context.Context, loss *LossError) {
-	beat := r.due - r.helper.refresh() // the last
-	r.tell(events.Event{Kind: events.Lost, Code: loss.Code, Text: textOf(loss), Silent: events.In(max(r.now()-beat, 0))})
+	r.lost(loss)
 	r.Client.Lost(ctx, loss)
 }
 
-// Finish writes down what Helper.Run returned, and is the last call. It writes nothing about a
-// loss, which Lost has told.
+func (r *Recorder) lost(loss *LossError) {
+	r.toldLoss = true
+	beat := r.due - r.helper.refresh() // the last
+	r.tell(events.Event{Kind: events.Lost, Code: loss.Code, Text: textOf(loss), Silent: events.In(max(r.now()-beat, 0))})
+}
+
+// Finish writes down what Helper.Run returned, and is the last call. A loss is told already, unless it
+// came before the command began.
 func (r *Recorder) Finish(held time.Duration, err error) {
-	switch {
+	switch loss := asLoss(err); {
 	case err == nil:
 		r.tell(events.Event{Kind: events.Released, Held: events.In(held), Release: events.In(min(r.now()-r.began, held))})
-	case asLoss(err) == nil:
+	case loss != nil && !r.toldLoss:
+		r.lost(loss)
+	case loss == nil:
 		r.tell(events.Event{Kind: events.GaveUp, Waited: events.In(r.now() - r.start), Code: CodeOf(err), Text: textOf(err)})
 	}
 	close(r.queue)

@@ -210,6 +210,20 @@ func TestRecordHolders(t *testing.T) {
 	})
 }
 
+// TestRecordEarlyLoss: the loss of a lock whose command had not begun is among the events, though the
+// client is not told of it.
+func TestRecordEarlyLoss(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &Helper{Address: "fake:/x", Client: &fakeClient{}, Log: hclog.NewNullLogger()}
+		h.Request.Clock, h.Request.Owner.Mode = &jumpingClock{start: clock.Runtime{}.Now()}, "exclusive"
+		l := &eventList{}
+		h.Record(l, "").Finish(time.Second, &LossError{Code: protocol.MaxHold, Lock: "fake:/x", Err: errors.New("too long")})
+		if l.kinds() != "lost" || l.found[0].Code != protocol.MaxHold {
+			t.Errorf("the events are %q, want the loss", l.kinds())
+		}
+	})
+}
+
 // setOf returns a helper of a set. It does not run.
 func setOf(locks ...Lock) *Helper {
 	h := &Helper{Address: "a set", Locks: locks, Client: &fakeClient{}, Log: hclog.NewNullLogger()}
