@@ -42,13 +42,14 @@ func open(path string, how int) (fd int, err error) {
 		switch {
 		case err == nil:
 			return fd, nil
+		case errors.Is(err, unix.EINTR):
+			continue
 		case errors.Is(err, unix.ENXIO):
-			return 0, &fs.PathError{Op: "open", Path: path, Err: errors.New("nobody reads this FIFO")}
+			err = errors.New("nobody reads this FIFO")
 		case errors.Is(err, unix.ELOOP):
-			return 0, &fs.PathError{Op: "open", Path: path, Err: errors.New("it is a symbolic link")}
-		case !errors.Is(err, unix.EINTR):
-			return 0, &fs.PathError{Op: "open", Path: path, Err: err}
+			err = errors.New("it is a symbolic link")
 		}
+		return 0, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sort"
 	"unicode/utf8"
 
 	"locksmith/protocol"
@@ -30,8 +29,12 @@ func (e Event) Format() ([]byte, error) {
 		e.Tokens = nil
 	}
 	line, err := e.encode()
-	if len(line) > protocol.MaxEvent && e.isSet() {
-		line, err = e.shortened().encode()
+	for len(line) > protocol.MaxEvent && e.isSet() && (e.ID != "" || len(e.Locks) > 1) {
+		if e.ID == "" {
+			e = e.first(max(1, min(len(e.Locks)-1, len(e.Locks)*protocol.MaxEvent/len(line))))
+		}
+		e.ID = ""
+		line, err = e.encode()
 	}
 	if err == nil && len(line) > protocol.MaxEvent {
 		err = malformed("%d bytes, the most is %d", len(line), protocol.MaxEvent)
@@ -51,16 +54,6 @@ func (e Event) encode() ([]byte, error) {
 		return nil, malformed("%w", err)
 	}
 	return line.Bytes(), nil
-}
-
-// shortened is the event of a set without id, and with as many locks as fit into a line.
-func (e Event) shortened() Event {
-	e.ID = ""
-	n := sort.Search(len(e.Locks), func(n int) bool {
-		line, _ := e.first(n + 1).encode()
-		return len(line) > protocol.MaxEvent
-	})
-	return e.first(max(n, 1))
 }
 
 // first is the event with only the first n locks.

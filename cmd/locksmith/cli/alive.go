@@ -109,16 +109,12 @@ func (b *breaking) silence(p show.Participant) time.Duration {
 	if p.Lease == 0 && b.watch > 0 {
 		return b.watch
 	}
-	need := owner.WholeLease(cmp.Or(p.Lease, b.usualLease()))
+	usual, _ := b.kinds.Timing(b.address)
+	need := owner.WholeLease(cmp.Or(p.Lease, usual.Lease, owner.UsualLease))
 	if p.Silence > p.Lease {
 		need = max(need, p.LateAfter())
 	}
 	return need
-}
-
-func (b *breaking) usualLease() time.Duration {
-	usual, _ := b.kinds.Timing(b.address)
-	return cmp.Or(usual.Lease, owner.UsualLease)
 }
 
 // pauseBetween is the pause between two looks of a watch.

@@ -41,16 +41,17 @@ func (a *app) timeline() *cobra.Command {
 	c.Flags().StringVarP(&out, "output", "o", "", "draw into this `file` (default: standard output)")
 	c.Flags().Var(&rows, "rows", "draw so many rows at most, of the first processes")
 	c.RunE = func(_ *cobra.Command, args []string) error {
-		h := history{app: a}
+		var all []events.Event
 		for _, file := range args {
-			if err := h.read(file); err != nil {
+			var err error
+			if all, err = a.readEvents(all, file); err != nil {
 				return err
 			}
 		}
-		if len(h.events) == 0 {
+		if len(all) == 0 {
 			return eventsError(strings.Join(args, " "), protocol.Config, errors.New("there is no event"), "name files that --events wrote")
 		}
-		svg, left := timeline.Draw(h.events, int(rows.Value))
+		svg, left := timeline.Draw(all, int(rows.Value))
 		if left > 0 {
 			fmt.Fprintf(os.Stderr, "locksmith: %d of the processes are not drawn; draw more with --rows\n", left)
 		}
@@ -59,30 +60,25 @@ func (a *app) timeline() *cobra.Command {
 	return c
 }
 
-// history is the events that were read so far.
-type history struct {
-	app    *app
-	events []events.Event
-}
-
-func (h *history) read(file string) error {
+// readEvents adds the events of a file to all. It tells of lines that are none.
+func (a *app) readEvents(all []events.Event, file string) ([]events.Event, error) {
 	f := os.Stdin
 	if file != "-" {
 		var err error
 		if f, err = os.Open(file); err != nil {
-			return unreadable(file, err)
+			return nil, unreadable(file, err)
 		}
 		defer f.Close()
 	}
 	wrong := 0
 	for e, err := range events.Read(f) {
 		switch {
-		case err == nil && len(h.events) == maxEvents:
-			return eventsError(file, protocol.Usage, fmt.Errorf("more than %d events", maxEvents), "draw fewer files at a time")
+		case err == nil && len(all) == maxEvents:
+			return nil, eventsError(file, protocol.Usage, fmt.Errorf("more than %d events", maxEvents), "draw fewer files at a time")
 		case err == nil:
-			h.events = append(h.events, e)
+			all = append(all, e)
 		case !errors.Is(err, events.ErrMalformed):
-			return unreadable(file, err)
+			return nil, unreadable(file, err)
 		default:
 			if wrong++; wrong <= maxWrong {
 				report(eventsError(file, protocol.Config, err, "it is left out"))
@@ -90,12 +86,12 @@ func (h *history) read(file string) error {
 		}
 	}
 	if wrong > 0 {
-		h.app.settle(protocol.Config.Exit())
+		a.settle(protocol.Config.Exit())
 	}
 	if wrong > maxWrong {
 		report(eventsError(file, protocol.Config, fmt.Errorf("%d more such lines", wrong-maxWrong), "they are left out"))
 	}
-	return nil
+	return all, nil
 }
 
 func eventsError(file string, code protocol.Code, cause error, hint string) error {

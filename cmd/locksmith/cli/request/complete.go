@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"locksmith/backends"
+	"locksmith/backends/backend"
 	"locksmith/cmd/locksmith/profile"
 	"locksmith/protocol"
 )
@@ -111,7 +112,7 @@ func completePath(kind, begun string) (all []cobra.Completion) {
 	entries, _ := os.ReadDir(dir) // as much as there is
 	for _, e := range entries {
 		if name := e.Name(); offers(name, base) {
-			all = append(all, kind+":"+escapePath(dir+name)+slashAfter(dir, e))
+			all = append(all, kind+":"+backend.EscapePath(dir+name)+slashAfter(dir, e))
 		}
 	}
 	return all
@@ -122,11 +123,6 @@ func completePath(kind, begun string) (all []cobra.Completion) {
 func offers(name, base string) bool {
 	return strings.HasPrefix(name, base) && (base != "" || name[0] != '.') &&
 		utf8.ValidString(name) && !strings.ContainsFunc(name, protocol.Misleads)
-}
-
-// escapePath writes a path as addresses do.
-func escapePath(path string) string {
-	return strings.NewReplacer("%", "%25", "?", "%3F").Replace(path)
 }
 
 func slashAfter(dir string, e fs.DirEntry) string {

@@ -36,7 +36,8 @@ func (p Program) become(locks []string) error {
 		if !ok {
 			continue
 		}
-		name, remote := "locksmith-"+scheme, isRemote(scheme)
+		name := "locksmith-" + scheme
+		remote := slices.ContainsFunc(backends.Remote(), func(s backend.Scheme) bool { return s.Name == scheme })
 		if remote {
 			name = backends.RemoteProgram
 		}
@@ -55,10 +56,6 @@ func (p Program) become(locks []string) error {
 		}
 	}
 	return nil
-}
-
-func isRemote(scheme string) bool {
-	return slices.ContainsFunc(backends.Remote(), func(s backend.Scheme) bool { return s.Name == scheme })
 }
 
 // schemes returns the schemes that the program has, and those for which it becomes another
