@@ -111,12 +111,7 @@ func (a *attempt) enter(ctx context.Context) (v view, err error) {
 		isTheirs := clientv3.Compare(clientv3.Value(a.prefix+tokenName), ">", "r") // it begins with sharers
 		token = clientv3.OpTxn([]clientv3.Cmp{isTheirs}, nil, []clientv3.Op{clientv3.OpPut(a.prefix+tokenName, sharers)})
 	}
-	looks := a.looks(clientv3.WithKeysOnly())
-	r, err := a.transact(ctx, "make our key", free, append([]clientv3.Op{put, token}, looks...), append([]clientv3.Op{clientv3.OpTxn(absent, []clientv3.Op{put}, nil)}, looks...))
-	if err != nil {
-		return v, err
-	}
-	return a.seen(r), nil
+	return a.decide(ctx, "make our key", free, []clientv3.Op{put, token}, []clientv3.Op{clientv3.OpTxn(absent, []clientv3.Op{put}, nil)}, clientv3.WithKeysOnly())
 }
 
 // lookFirst looks, and writes our token in the same transaction if we want the lock alone, and nobody is
@@ -127,13 +122,8 @@ func (a *attempt) lookFirst(ctx context.Context) (view, error) {
 		return a.look(ctx, clientv3.WithKeysOnly())
 	}
 	first := []clientv3.Cmp{there(a.mine.key, a.mine.created), clientv3.Compare(clientv3.CreateRevision(a.prefix+shared).WithRange(clientv3.GetPrefixRangeEnd(a.prefix+exclusive)), ">", a.mine.created-1)}
-	looks := a.looks(clientv3.WithKeysOnly())
 	token := clientv3.OpPut(a.prefix+tokenName, strconv.FormatInt(a.mine.created, 10))
-	r, err := a.transact(ctx, "look at the lock", first, append([]clientv3.Op{token}, looks...), looks)
-	if err != nil {
-		return view{}, err
-	}
-	return a.seen(r), nil
+	return a.decide(ctx, "look at the lock", first, []clientv3.Op{token}, nil, clientv3.WithKeysOnly())
 }
 
 // sign gets a lease, and names our key.

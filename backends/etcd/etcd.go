@@ -86,10 +86,15 @@ type view struct {
 	shelved  int64 // the revision of the slips
 }
 
-// looks are the operations of a look, whose answers seen reads. They ask for records only if told so.
-func (l *lock) looks(options ...clientv3.OpOption) []clientv3.Op {
+// decide executes one of two lists of operations, and looks in the same transaction.
+func (l *lock) decide(ctx context.Context, op string, conditions []clientv3.Cmp, yes, no []clientv3.Op, options ...clientv3.OpOption) (view, error) {
 	options = append(options, clientv3.WithPrefix())
-	return []clientv3.Op{clientv3.OpGet(l.prefix+exclusive, options...), clientv3.OpGet(l.prefix+shared, options...), clientv3.OpGet(l.prefix + tokenName), clientv3.OpGet(l.prefix + shelfName)}
+	looks := []clientv3.Op{clientv3.OpGet(l.prefix+exclusive, options...), clientv3.OpGet(l.prefix+shared, options...), clientv3.OpGet(l.prefix + tokenName), clientv3.OpGet(l.prefix + shelfName)}
+	r, err := l.transact(ctx, op, conditions, append(yes, looks...), append(no, looks...))
+	if err != nil {
+		return view{}, err
+	}
+	return l.seen(r), nil
 }
 
 // seen is what the answer to a transaction shows. It leaves out what is not ours.
@@ -120,12 +125,9 @@ func (l *lock) seen(r *clientv3.TxnResponse) view {
 	return v
 }
 
+// look looks. With clientv3.WithKeysOnly there are no records.
 func (l *lock) look(ctx context.Context, options ...clientv3.OpOption) (view, error) {
-	r, err := l.transact(ctx, "look at the lock", nil, l.looks(options...), nil)
-	if err != nil {
-		return view{}, err
-	}
-	return l.seen(r), nil
+	return l.decide(ctx, "look at the lock", nil, nil, nil, options...)
 }
 
 // find returns where an acquisition stands in the line, or -1.

@@ -350,9 +350,9 @@ func TestIdle(t *testing.T) {
 	slept := false
 	for range 5 { // on a machine that stands still a wait may end early
 		ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
-		before := requests(t, c)
+		before := c.Requests(t)
 		err := waiter.Wait(ctx)
-		sent := requests(t, c)
+		sent := c.Requests(t)
 		cancel()
 		if slept = errors.Is(err, context.DeadlineExceeded); !slept {
 			backendtest.MustBeHeld(t, waiter)
@@ -370,27 +370,4 @@ func TestIdle(t *testing.T) {
 	}
 	backendtest.MustWithdraw(t, waiter)
 	backendtest.MustRelease(t, h)
-}
-
-// requests is how many requests a server has had so far, by their methods.
-func requests(t *testing.T, c *etcdserver.Cluster) map[string]int {
-	t.Helper()
-	answer, err := http.Get("http://" + c.Host(0) + "/metrics")
-	backendtest.MustWork(t, err)
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	backendtest.MustWork(t, err)
-	all := map[string]int{}
-	for line := range strings.Lines(string(text)) {
-		if rest, ok := strings.CutPrefix(line, `grpc_server_started_total{grpc_method="`); ok {
-			method, _, _ := strings.Cut(rest, `"`)
-			n := 0
-			_, _ = fmt.Sscan(line[strings.LastIndexByte(line, ' ')+1:], &n)
-			all[method] += n
-		}
-	}
-	if len(all) == 0 {
-		t.Fatal("the server does not count requests")
-	}
-	return all
 }

@@ -39,6 +39,9 @@
 // TestBesideFlock prints a second table, of flock: beside flock(1). Its figures are spawn, commands (of 8),
 // idle, memory, and crowds: 600 and 1,500 processes that come at once.
 //
+// TestBesideEtcdctl prints a third, of etcd: beside "etcdctl lock" at the same member, which this package compiles. Beside
+// spawn, commands, latency and memory it counts the requests that the member gets.
+//
 // TestPool prints a table of its own: what a lock costs a Go program that takes one for each
 // request, with a process for each, with helpers that serve one after another, and by flock(2).
 //

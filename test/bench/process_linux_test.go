@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"locksmith/test/etcdserver"
 	"locksmith/test/lab"
 )
 
@@ -26,6 +27,7 @@ type bench struct {
 	paths   []string          // names in braces, each with what it stands for
 	excuses map[string]string // why a rival has no value, by its name
 	locks   int               // so far
+	etcd    *etcdserver.Cluster
 }
 
 func newBench(t *testing.T, figures []figure, ours ...rival) *bench {
@@ -122,6 +124,10 @@ func (b *bench) mustBeReleased(r rival, lock string) {
 		}
 	case r.scheme == "flock:":
 		b.mustBeUnlocked(r, lock)
+	case r.scheme == "etcd:":
+		if left := b.etcd.Holder(lock + "/"); left != "" {
+			b.Fatalf("%s: lock %s was left behind: %s", r.name, lock, left)
+		}
 	case r.style == "dir":
 		b.mustNotBe(r, lock+"/r.*", lock+"/lock/*")
 	case r.scheme != "":

@@ -191,9 +191,10 @@ func (b *bench) markdown() string {
 
 // Between these lines of a file is what a test has printed.
 const (
-	beginMark   = "<!-- from go test ./test/bench -->"
-	besideFlock = "<!-- from go test ./test/bench -run TestBesideFlock -->"
-	endMark     = "<!-- end of what it printed -->"
+	beginMark     = "<!-- from go test ./test/bench -->"
+	besideFlock   = "<!-- from go test ./test/bench -run TestBesideFlock -->"
+	besideEtcdctl = "<!-- from go test ./test/bench -run TestBesideEtcdctl -->"
+	endMark       = "<!-- end of what it printed -->"
 )
 
 // cut cuts a file in what is before, between and after the marks.

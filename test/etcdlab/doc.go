@@ -20,6 +20,9 @@
 // cluster, contenders with "etcdctl lock" come to the same harm, and what becomes of them is
 // shown, and not judged.
 //
+// TestCuts and TestKilledAtAnyRequest cut the connection of a helper, or kill it, at each of its
+// requests: before it arrives, and when it was executed and its answer has not arrived.
+//
 // # What it cannot show
 //
 // All is on one machine: one clock, no latency, and one disk but for the full one. A machine that is

@@ -5,7 +5,9 @@ package etcdserver
 import (
 	"context"
 	"fmt"
+	"io"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -303,4 +305,31 @@ func (c *Cluster) Holder(prefix string) string {
 		}
 	}
 	return ""
+}
+
+// Requests is how many requests the first member has had so far, by their methods.
+func (c *Cluster) Requests(t testing.TB) map[string]int {
+	t.Helper()
+	answer, err := http.Get("http://" + c.Host(0) + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]int{}
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, `grpc_server_started_total{grpc_method="`); ok {
+			method, _, _ := strings.Cut(rest, `"`)
+			n := 0
+			_, _ = fmt.Sscan(line[strings.LastIndexByte(line, ' ')+1:], &n)
+			all[method] += n
+		}
+	}
+	if len(all) == 0 {
+		t.Fatal("the server does not count requests")
+	}
+	return all
 }
