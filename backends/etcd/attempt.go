@@ -299,8 +299,9 @@ func (a *attempt) Wait(ctx context.Context) error {
 	if a.mine.created == 0 {
 		wake() // nobody was seen: the next Try tells
 	} else {
+		key, since := a.behind.key, a.revision // of this wait
 		go func() {
-			_ = a.watch(asleep, a.behind.key, a.revision) // the next Try tells
+			_ = a.watch(asleep, key, since) // the next Try tells
 			wake()
 		}()
 	}
