@@ -24,17 +24,16 @@ func (a *app) reap() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "reap [flags] --max-age AGE PLACE…",
 		Short: "Remove by age what was left behind in directories of locks",
-		Long: whichOfThree + "Look at every lock in PLACE, a directory of mkdir:, ftp: or ftps: locks, and at what crashed\n" +
-			"waiters and a killed doctor left there. Show all that gave no sign of life for AGE; with --yes\n" +
-			"remove it. A holder whose heartbeat moves stays: each that has one is watched for a quarter of\n" +
-			"its lease. A holder that is proven dead on this machine is removed whatever AGE says. An empty\n" +
-			"lock directory does not tell who made it: choose an AGE longer than any job takes.\n" +
-			"With --yes ages are by the server's own clock, for which reap makes a directory in PLACE for a\n" +
-			"moment. Without --yes it makes nothing: ages are by this machine's clock, and at an FTP server\n" +
-			"may be shown too young. If a server tells times to the minute only, reap takes everything for\n" +
-			"a minute younger. If a night lies between, in which the server's clock may have skipped an\n" +
-			"hour, reap takes what is an hour old or more for an hour younger. The exit status is not 0 if\n" +
-			"something old enough could not be removed.",
+		Long: whichOfThree + "Look at every lock in PLACE, a directory of mkdir:, ftp: or ftps: locks, and at what crashed waiters\n" +
+			"and a killed doctor left there. Show all that gave no sign of life for AGE; with --yes remove it. A\n" +
+			"holder whose heartbeat moves stays: each that has one is watched for a quarter of its lease. A\n" +
+			"holder that is proven dead on this machine is removed whatever AGE says. An empty lock directory\n" +
+			"does not tell who made it: choose an AGE longer than any job takes. With --yes ages are by the\n" +
+			"server's own clock, for which reap makes a directory in PLACE for a moment. Without --yes it makes\n" +
+			"nothing: ages are by this machine's clock, and at an FTP server may be shown too young. If a server\n" +
+			"tells times to the minute only, reap takes everything for a minute younger. If a night lies between,\n" +
+			"in which the server's clock may have skipped an hour, reap takes what is an hour old or more for an\n" +
+			"hour younger. The exit status is not 0 if something old enough could not be removed.",
 		Example: "  locksmith reap --max-age 6m mkdir:/srv/ftp/locks\n" +
 			"  */5 * * * *  locksmith reap --quiet --max-age 6h --yes ftp://loader@ftp.example.org/locks",
 		Args: atLeastOne("directory of locks"),

@@ -24,15 +24,14 @@ func (a *app) remove() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "remove [flags] LOCK",
 		Short: "Remove for good a lock that nobody uses any more",
-		Long: whichOfThree + "First stop for good all programs that use LOCK, on all hosts. Then remove removes what stays of\n" +
-			"a free lock: the directory of nfs:, sftp: and ?style=dir, the objects or keys of s3: and etcd:,\n" +
-			"and the file of flock: if nothing else is in it. Of other locks nothing stays, but of local: a\n" +
-			"file with .done after its name, the last success of --once-per, which rm removes.\n" +
-			"remove takes the lock for a moment: who asks for it just then is refused, or gets an error. A\n" +
-			"lock that is held or waited for is left alone, and the exit status is 75.\n" +
-			"If LOCK is used again, fencing tokens of nfs:, sftp: and ?style=dir start again, and what\n" +
-			"compares tokens refuses them. Those of s3: and etcd: go on rising. If a program that began to\n" +
-			"wait before the removal is still there, stopped, two may hold the new lock.",
+		Long: whichOfThree + "First stop for good all programs that use LOCK, on all hosts. Then remove removes what stays of a\n" +
+			"free lock: the directory of nfs:, sftp: and ?style=dir, the objects or keys of s3: and etcd:, and\n" +
+			"the file of flock: if nothing else is in it. Of other locks nothing stays, but of local: a file with\n" +
+			".done after its name, the last success of --once-per, which rm removes. remove takes the lock for a\n" +
+			"moment: who asks for it just then is refused, or gets an error. A lock that is held or waited for is\n" +
+			"left alone, and the exit status is 75. If LOCK is used again, fencing tokens of nfs:, sftp: and\n" +
+			"?style=dir start again, and what compares tokens refuses them. Those of s3: and etcd: go on rising.\n" +
+			"If a program that began to wait before the removal is still there, stopped, two may hold it.",
 		Example: "  locksmith remove --yes nfs:/shared/locks/billing",
 	}
 	r.Add(c, a.self)
