@@ -174,11 +174,10 @@ func (s *scene) away(silence error, pace Pace) {
 	}).want(s.T, "exclusive")
 	backendtest.MustBeHeld(s.T, a)
 	start := time.Now()
-	_ = s.waitBriefly(a) // and now it has its place in the queue
-	gone.Store(true)
+	time.AfterFunc(time.Second, func() { gone.Store(true) }) // while it waits
 	time.AfterFunc(2*lease, func() { gone.Store(false) })
-	_, err := a.Try(s.Context())
-	for i := 0; i < 5 && backend.CodeOf(err) == protocol.Held; i++ {
+	var err error
+	for i := 0; i < 100 && (i == 0 || backend.CodeOf(err) == protocol.Held); i++ {
 		backendtest.MustWork(s.T, a.Wait(s.Context()))
 		_, err = a.Try(s.Context())
 	}

@@ -38,7 +38,7 @@ func faults() (all []faulty.Fault) {
 		add(protocol.Unreachable, faulty.Fault{Late: late, Spares: asks}, unix.EIO)
 	}
 	// The answer is lost, to questions, too.
-	add(protocol.Unreachable, faulty.Fault{Done: true, Every: true}, unix.ETIMEDOUT)
+	add(protocol.Unreachable, faulty.Fault{Done: true}, unix.ETIMEDOUT, unix.ETIMEDOUT, unix.EIO)
 	return all
 }
 
@@ -48,7 +48,7 @@ func TestFaults(t *testing.T) { faulty.Run(t, modes(), faults(), memoryPlace) }
 // TestLeases: whatever the server's clock says.
 func TestLeases(t *testing.T) {
 	for _, skew := range []time.Duration{0, time.Hour, -time.Hour} {
-		faulty.Leases(t, modes(), faulty.Pace{Slack: slack, Away: []error{unix.ETIMEDOUT}}, func(t *testing.T) faulty.Place { return skewedPlace(t, skew) })
+		faulty.Leases(t, modes(), faulty.Pace{Slack: slack}, func(t *testing.T) faulty.Place { return skewedPlace(t, skew) })
 	}
 }
 

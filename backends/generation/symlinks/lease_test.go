@@ -136,3 +136,26 @@ func TestSilentBeforeFirstHeartbeat(t *testing.T) {
 		})
 	}
 }
+
+// TestServerAwayWhileWaiting: the waiter goes on waiting.
+func TestServerAwayWhileWaiting(t *testing.T) {
+	inBubble(t, func(t *testing.T, m *memory) {
+		first := newHost("elsewhere", m).take(t, "exclusive")
+		var away atomic.Bool
+		a := newHost("here", hooked(m, func(o faulty.Call) error {
+			if away.Load() {
+				return unix.ETIMEDOUT
+			}
+			return o.Do()
+		})).queue(t, "exclusive")
+		time.AfterFunc(time.Second, func() { away.Store(true) })
+		time.AfterFunc(5*lease, func() { away.Store(false) })
+		time.AfterFunc(6*lease, func() { _ = first.Release(context.Background()) })
+		keep(t, first)
+		start := time.Now()
+		h := mustAcquire(t, a)
+		between(t, "waiting", time.Since(start), 6*lease, 6*lease+slack)
+		mustRelease(t, h)
+		mustBeTidy(t, m)
+	})
+}
