@@ -163,8 +163,13 @@ func (s *scene) proof() {
 // away: a waiter goes on waiting while the place does not answer, and says that it does not.
 func (s *scene) away(silence error, pace Pace) {
 	h := s.stranger().take(s.T, "exclusive")
-	backendtest.Keep(s.T, h)
-	time.AfterFunc(3*lease, func() { _ = h.Release(context.Background()) })
+	go func() {
+		for range 12 { // three leases
+			_ = h.Heartbeat(s.Context())
+			time.Sleep(lease / 4)
+		}
+		_ = h.Release(s.Context())
+	}()
 	var gone atomic.Bool
 	a := s.at("here", func(c Call) error {
 		if gone.Load() {

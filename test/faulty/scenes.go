@@ -50,6 +50,8 @@ type scene struct {
 	mode  string
 	fault *Fault
 	told  []error // the errors that we were told
+	// patient: only a lease frees the lock. Else nobody who lives has it for long.
+	patient bool
 }
 
 // A party is a process, with the lock as it sees it.
@@ -83,6 +85,7 @@ var scenes = []struct {
 	}},
 	{"acquire from a silent one", func(s *scene) {
 		s.stranger().take(s.T, s.mode)
+		s.patient = true
 		s.acquire()
 	}},
 	{"join those who share", func(s *scene) {
@@ -239,9 +242,13 @@ func (s *scene) untilHeld() backend.Hold {
 	a := s.victim().want(s.T, s.mode)
 	ctx, cancel := context.WithTimeout(s.Context(), 3*backendtest.Lease)
 	defer cancel()
+	start := time.Now()
 	for {
 		h, err := a.Try(ctx)
 		if err == nil {
+			if d := time.Since(start); d >= backendtest.Lease && !s.patient && s.fault.Lasts == 0 && !s.mayBlock() {
+				s.Errorf("it gets the lock only after %v, though nobody who lives had it", d)
+			}
 			return h
 		}
 		s.tell(err)
