@@ -93,7 +93,7 @@ const seeByRoot = "find as root who has it, with: lslocks"
 // lock lost when it goes on.
 func ofHelper(r *owner.Record, why string, over bool) Answer {
 	e := r.Endings()
-	a := Answer{why, "no: its job still runs", e.End}
+	a := Answer{why, "no: its job still runs; wait for its end, or end it", e.End}
 	if len(r.Stopped()) > 0 {
 		a.Safe, a.Do = "no: its job goes on when it is continued", e.GoOn
 		if over {
