@@ -1,3 +1,5 @@
+//go:build unix
+
 // Package cli tells stories of the command line, one in each file of testdata, and tests what
 // needs a terminal.
 package cli

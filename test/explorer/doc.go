@@ -1,3 +1,5 @@
+//go:build unix
+
 // Command explorer is a model checker for the algorithms of nfs:, of mkdir:, ftp: and ftps:, of
 // link:, of s3: and of local:. It runs the real code, not a model of it: packages
 // backends/generation/symlinks, backends/mkdirlock, backends/link, backends/generation/objects and

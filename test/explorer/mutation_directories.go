@@ -1,3 +1,5 @@
+//go:build unix
+
 package main
 
 // mkdirMutations are wrong ways to lock with directories. Their files are in package mkdirlock.

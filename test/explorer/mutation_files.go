@@ -1,3 +1,5 @@
+//go:build unix
+
 package main
 
 // linkMutations are wrong ways to lock with a file. Their files are in package link.

@@ -1,3 +1,5 @@
+//go:build unix
+
 package main
 
 // kernelMutations are wrong ways to lock with a file of one machine. Their files are in package

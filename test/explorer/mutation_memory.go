@@ -1,3 +1,5 @@
+//go:build unix
+
 package main
 
 // memoryMutations are wrong ways to let short tries watch together. Their files are in package

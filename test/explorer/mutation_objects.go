@@ -1,3 +1,5 @@
+//go:build unix
+
 package main
 
 // objectMutations are wrong ways to lock with objects. Their files are in package objects.

@@ -1,3 +1,5 @@
+//go:build unix
+
 // Package readme runs the commands that README and the other pages show.
 package readme
 

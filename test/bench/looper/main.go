@@ -1,3 +1,5 @@
+//go:build unix
+
 // Command looper counts under a lock, again and again:
 //
 //	looper FORM LOCK DIR WORKER

@@ -1,3 +1,5 @@
+//go:build unix
+
 // Package actors has the processes: the code under test, which runs for real.
 //
 // A process is its answers so far. The code under test is deterministic: it gets its ids, clocks,

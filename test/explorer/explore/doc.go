@@ -1,3 +1,5 @@
+//go:build unix
+
 // Package explore searches all that a few processes can do to each other through a directory or a
 // bucket, with the code under test running for real.
 //

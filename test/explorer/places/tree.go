@@ -1,3 +1,5 @@
+//go:build unix
+
 // Package places has what locks are in: the tree of directories, files or objects on a server, what
 // the client of a host remembers of it, and what the kernel of one machine keeps. Each writes and
 // reads its own part of a state.

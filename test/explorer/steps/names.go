@@ -1,3 +1,5 @@
+//go:build unix
+
 // Package steps has the steps that processes take, and the answers: a step asks the world for one
 // thing. It also has the numbers that stand for names, listings and looks, so that states are
 // small.
