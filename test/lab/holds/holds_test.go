@@ -114,6 +114,28 @@ func TestJudgesAgree(t *testing.T) {
 	}
 }
 
+// TestManySharers: that a crowd shares the lock in groups is judged soon, though each member may have
+// come and gone at many moments.
+func TestManySharers(t *testing.T) {
+	const group, groups, second = 8, 5, time.Second
+	var all []Hold
+	for i := range groups * group {
+		at := time.Duration(i/group) * 10 * second
+		h := Hold{Shared: true, Token: uint64(i/group + 1), Start: at + 3*second, End: at + 6*second, Freed: at + 9*second}
+		h.Wanted = max(at-20*second, 1)
+		all = append(all, h)
+	}
+	began := time.Now()
+	if found := byModel(all, true); len(found) > 0 {
+		t.Errorf("after %v: %q", time.Since(began), found)
+	}
+	all[len(all)-1].Token = 1 // it was the token of those who had gone
+	if len(byModel(all, true)) == 0 {
+		t.Error("an old token is no fault")
+	}
+	t.Log(time.Since(began))
+}
+
 // TestHistory: the story becomes holds, except for what killed processes may still tell.
 func TestHistory(t *testing.T) {
 	var h History
