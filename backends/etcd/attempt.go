@@ -231,7 +231,7 @@ func (a *attempt) refused(ctx context.Context, v view, err error) error {
 		case i == 0:
 			held.Holder = a.holder(s.Seen, e)
 		}
-		if s.Record != nil && s.Verdict != owner.Unknown {
+		if s.Record != nil && s.Verdict != owner.Unknown && s.Verdict != owner.Dead { // who is dead, but not due, is waited for by the clock
 			if next && i == len(looks)-1 { // who waits before us on this host sees to the others, and one death wakes one waiter
 				a.records = nil
 			}
@@ -286,7 +286,7 @@ func (l *lock) seenBy(e entry) watch.Seen {
 func (l *lock) holder(s watch.Seen, e entry) backend.Holder {
 	h := s.Holder(l.Today())
 	if e.lease == clientv3.NoLease && h.Verdict != owner.Alive && h.Verdict != owner.Dead {
-		h.Blocked, h.Advice = true, "its key has no lease, so it was made by hand: make sure that nobody needs it, and then remove it: locksmith break --force --id "+e.id+" "+backend.ShellWord(string(l.Name))
+		h.Blocked, h.Advice = true, "its key has no lease, so it was made or rewritten by hand: make sure that nobody needs it, and then remove it: locksmith break --force --id "+e.id+" "+backend.ShellWord(string(l.Name))
 	}
 	return h
 }
@@ -299,11 +299,15 @@ func (a *attempt) Wait(ctx context.Context) error {
 	if a.mine.created == 0 {
 		wake() // nobody was seen: the next Try tells
 	} else {
-		key, since := a.behind.key, a.revision // of this wait
-		go func() {
-			_ = a.watch(asleep, key, since) // the next Try tells
-			wake()
-		}()
+		since := a.revision // of this wait
+		for _, key := range []string{a.behind.key, a.mine.key} { // an operator may break us, too
+			go func() {
+				if a.watch(asleep, key, since) != nil {
+					clock.Sleep(asleep, a.request.Clock, lastPause) // or tries would follow each other without a pause
+				}
+				wake() // the next Try tells
+			}()
+		}
 	}
 	for _, r := range a.records {
 		p := a.ProcessToWatch(&r)

@@ -22,6 +22,7 @@ import (
 	"locksmith/protocol"
 	"locksmith/test/backendtest"
 	"locksmith/test/etcdserver"
+	"locksmith/test/lab"
 )
 
 // take takes a lock that is free.
@@ -244,4 +245,63 @@ func TestStrangerBetween(t *testing.T) {
 	}
 	backendtest.MustWithdraw(t, waiter)
 	backendtest.MustWithdraw(t, between)
+}
+
+// TestBrokenWaiter: who is broken while it waits goes to the end of the line, and does not wait on
+// without a place there.
+func TestBrokenWaiter(t *testing.T) {
+	c := etcdserver.Start(t, etcdserver.Options{})
+	l := mustOpen(t, fresh(c))
+	a, err := l.Attempt(backendtest.Request())
+	backendtest.MustWork(t, err)
+	h := backendtest.MustHold(t, a)
+	waiter, err := l.Attempt(backendtest.Request())
+	backendtest.MustWork(t, err)
+	backendtest.MustBeHeld(t, waiter)
+	lost := waiter.(*attempt).mine.id
+	done := make(chan error, 1)
+	go func() { done <- waiter.Wait(t.Context()) }()
+	backendtest.MustWork(t, backend.Break(t.Context(), l, l.Name, backend.Holder{ID: lost}))
+	select {
+	case err := <-done:
+		backendtest.MustWork(t, err)
+	case <-time.After(lab.Patience):
+		t.Fatal("it waits on, though its key is gone")
+	}
+	backendtest.MustBeHeld(t, waiter)
+	if now := waiter.(*attempt).mine.id; now == lost || len(entries(t, c, l.prefix)) != 2 {
+		t.Errorf("it waits as %s, and was %s", now, lost)
+	}
+	backendtest.MustWithdraw(t, waiter)
+	backendtest.MustRelease(t, h)
+}
+
+// TestGraceOfTheDead: who waits for longer before it breaks a dead holder asks for nothing meanwhile.
+func TestGraceOfTheDead(t *testing.T) {
+	c := etcdserver.Start(t, etcdserver.Options{})
+	l := mustOpen(t, fresh(c))
+	r := backendtest.Request()
+	r.Owner.Helper = backendtest.DeadProcess(t)
+	a, err := l.Attempt(r)
+	backendtest.MustWork(t, err)
+	backendtest.MustHold(t, a)
+	r = backendtest.Request()
+	r.Grace = 2 * time.Second
+	waiter, err := l.Attempt(r)
+	backendtest.MustWork(t, err)
+	began, tries := time.Now(), 0
+	for {
+		h, err := waiter.Try(t.Context())
+		if tries++; err == nil {
+			backendtest.MustRelease(t, h)
+			break
+		}
+		if tries > 100 {
+			t.Fatal(err)
+		}
+		backendtest.MustWork(t, waiter.Wait(t.Context()))
+	}
+	if passed := time.Since(began); passed < r.Grace || tries > 5 {
+		t.Errorf("it had the lock after %v and %d tries, want %v and few", passed, tries, r.Grace)
+	}
 }

@@ -69,8 +69,7 @@
 //
 // # Readers
 //
-// A reader ignores blank lines, and keys that it does not know or that belong to another event. It
-// refuses a line without time, boot_ms, event, locks, pid or mode; without waited_ms, late_ms,
+// A reader ignores blank lines, and keys that it does not know. It refuses a line without time, boot_ms, event, locks, pid or mode; without waited_ms, late_ms,
 // held_ms, release_ms, forced, code or the id of a single lock, if its event has that; with a value of
 // another kind; or whose event it does not know. Then it goes on with the next line: a full disk or a
 // crash may leave part of a line, to which the next one is glued.

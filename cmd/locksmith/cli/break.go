@@ -252,7 +252,9 @@ func (b *breaking) end(ctx context.Context, p show.Participant, op, done string)
 	if !b.force {
 		p.Silent = max(p.Silent, p.Lease) // it was watched, unless it is proven dead
 	}
-	b.tellRest(p)
+	if !b.leftBy.Given { // that process says that its work has stopped
+		b.tellRest(p)
+	}
 	b.tellRecord(ctx, r)
 	return nil
 }

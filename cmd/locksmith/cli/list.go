@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"path"
 	"path/filepath"
@@ -192,6 +193,9 @@ func (a *app) listPlaces(ctx context.Context, l *listing, args []string, to io.W
 			}
 			see := "locksmith list " + quoted("local:"+dir)
 			if strings.HasPrefix(place, "local:") { // these are left out there, too
+				if path, err := url.PathUnescape(dir); err == nil {
+					dir = path
+				}
 				see = "ls -l " + quoted(dir)
 			}
 			fmt.Fprintf(to, "%s: files left out that may be other tools' locks: %d; see them with: %s\n", show.Text(place), n, show.Text(see))
