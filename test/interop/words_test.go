@@ -131,7 +131,8 @@ var survivors = []string{
 	leaves("", "kill -9 $$"), leaves("-o", "kill -9 $$"), leaves("-F", "kill -9 $$"),
 	leaves("-s", ":"), leaves("-u", ":"),
 	`(FLOCK 9; sleep 300 >&- 2>&- & echo $! >left) 9>>lock; PROBE; kill $(cat left)`,
-	`(FLOCK 9; sleep 300 >&- 2>&- 9>&- & echo $! >left) 9>>lock; PROBE; kill $(cat left)`,
+	// A shell has forked before it closes 9.
+	`(FLOCK 9; sleep 300 >&- 2>&- 9>&- & echo $! >left; while test -e /proc/$!/fd/9; do :; done) 9>>lock; PROBE; kill $(cat left)`,
 	`exec 9>>lock; FLOCK -w 5 9; PROBE; exec 9>&-; PROBE`,
 	`exec 9>>lock; FLOCK 9; PROBE; FLOCK -u 9; PROBE`,
 	`FLOCK lock sh -c 'rm lock; exit 3'`,
