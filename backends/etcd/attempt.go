@@ -299,7 +299,7 @@ func (a *attempt) Wait(ctx context.Context) error {
 	if a.mine.created == 0 {
 		wake() // nobody was seen: the next Try tells
 	} else {
-		since := a.revision // of this wait
+		since := a.revision                                      // of this wait
 		for _, key := range []string{a.behind.key, a.mine.key} { // an operator may break us, too
 			go func() {
 				if a.watch(asleep, key, since) != nil {

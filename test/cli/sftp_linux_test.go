@@ -120,7 +120,7 @@ func TestWalkThroughSFTP(t *testing.T) {
 		}
 	}
 	profiles := strings.NewReplacer("files.example.org", s.Addr, "loader", s.User, "ssh -i /etc/locksmith/key", s.SSH).
-		Replace(guide("# /etc/locksmith/profiles.toml"))
+		Replace(guide("# /etc/locksmith/profiles.toml\n[billing]\n"))
 	host := func(args ...string) *exec.Cmd {
 		home := t.TempDir()
 		file := filepath.Join(home, "locksmith", "profiles.toml")

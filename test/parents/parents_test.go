@@ -205,7 +205,7 @@ func testExample(f *fixture) {
 	})
 	p.Silent(time.Millisecond) // it has no lock yet
 	other.Signal(syscall.SIGTERM)
-	p.expect("working")
+	p.Expect("working")
 	p.mustSucceed()
 }
 
