@@ -86,20 +86,18 @@ func (a *attempt) try(ctx context.Context) (backend.Hold, error) {
 // enter makes our key, unless it is there, and looks. By then our lease has begun in this Try. The
 // error is rpctypes.ErrLeaseNotFound if there is no such lease any more.
 func (a *attempt) enter(ctx context.Context) (v view, err error) {
-	renewed := make(chan error, 1)
 	switch {
 	case a.mine.lease == 0:
-		renewed <- a.sign(ctx)
-	//rule:renew
-	case a.renewed < a.began:
-		go func() { renewed <- a.renewOurs(ctx) }()
-	default:
-		renewed <- nil
-	}
-	if a.mine.created > 0 { // whoever sees our key after that was sent sees it under the lease
+		err = a.sign(ctx)
+	case a.mine.created == 0:
+		err = a.renewNow(ctx)
+	default: // whoever sees our key after this was sent sees it under the lease
+		renewed := make(chan error, 1)
+		go func() { renewed <- a.renewNow(ctx) }()
 		v, err = a.lookFirst(ctx)
 		return v, cmp.Or(<-renewed, err)
-	} else if err := <-renewed; err != nil {
+	}
+	if err != nil {
 		return v, err
 	}
 	put, token := clientv3.OpPut(a.mine.key, a.mine.record, clientv3.WithLease(a.mine.lease)), clientv3.OpPut(a.prefix+tokenName, "")
@@ -114,9 +112,18 @@ func (a *attempt) enter(ctx context.Context) (v view, err error) {
 	return a.decide(ctx, "make our key", free, []clientv3.Op{put, token}, []clientv3.Op{clientv3.OpTxn(absent, []clientv3.Op{put}, nil)}, clientv3.WithKeysOnly())
 }
 
-// lookFirst looks, and writes our token in the same transaction if we want the lock alone, and nobody is
-// before us. It asks so of all keys between the first and the last name of one in the line: one of others there only costs
-// the write in win.
+// renewNow renews our lease, unless it has begun in this Try.
+func (a *attempt) renewNow(ctx context.Context) error {
+	//rule:renew
+	if a.renewed < a.began {
+		return a.renewOurs(ctx)
+	}
+	return nil
+}
+
+// lookFirst looks. If we want the lock alone and nobody is before us, the same transaction writes our
+// token. It compares all keys from the first name that a place in the line may have to the last. If a
+// stranger's key is among them and older than ours, win writes the token with a request of its own.
 func (a *attempt) lookFirst(ctx context.Context) (view, error) {
 	if a.mine.mode == shared {
 		return a.look(ctx, clientv3.WithKeysOnly())

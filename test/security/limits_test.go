@@ -84,7 +84,7 @@ func sizeLimited(t *testing.T, address string) *exec.Cmd {
 func TestFewThreads(t *testing.T) {
 	lab.NeedRoot(t)
 	prlimit := lab.NeedProgram(t, "prlimit")
-	const usual, enough = 10, 16 // cmd/locksmith/guide/reference.md, Systems
+	const usual, enough = 10, 16 // cmd/locksmith/guide/reference.md, Limits
 	for i, k := range kinds {
 		t.Run(k.String(), func(t *testing.T) {
 			t.Parallel()

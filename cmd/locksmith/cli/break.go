@@ -163,7 +163,7 @@ func (b *breaking) run(ctx context.Context, lock string) error {
 	if err := b.ask(ctx, p); err != nil {
 		return err
 	}
-	return b.end(ctx, p, b.op(), "broke "+protocol.CleanText(b.id, 100)+", "+p.String())
+	return b.end(ctx, p, "broke "+protocol.CleanText(b.id, 100)+", "+p.String())
 }
 
 // leastID is how much of an id must be given.
@@ -227,13 +227,13 @@ func (b *breaking) clear(ctx context.Context, p show.Participant) error {
 	case !yes:
 		return b.refuse("it was not confirmed", "answer yes to remove it")
 	}
-	return b.end(ctx, p, "remove it", "removed it")
+	return b.end(ctx, p, "removed it")
 }
 
 // end breaks a participant, and looks what has become of the lock: a waiter may have got it at
 // that moment. done says in words what was done.
-func (b *breaking) end(ctx context.Context, p show.Participant, op, done string) error {
-	_, err := withDeadline(ctx, b.address, op, func(ctx context.Context) (struct{}, error) {
+func (b *breaking) end(ctx context.Context, p show.Participant, done string) error {
+	_, err := withDeadline(ctx, b.address, p.BreakOp(), func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, backend.Break(ctx, b.backend, backend.Name(b.address), p.Holder)
 	})
 	if err != nil {
